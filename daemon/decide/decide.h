@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From what was seen to what to do: pure. No I/O, no clock, no allocation after decider_new(): the
+ * same code runs live, in advise mode, over a recording and in simulated time.
+ *
+ * Which limit binds is decide/symptom; what would lift it is decide/lever; which CPU an interrupt
+ * belongs on is decide/placement; whether a change of the loop helped is decide/trial.
+ */
+#pragma once
+
+#include "model/decision.h"
+#include "model/profile.h"
+#include "model/topology.h"
+#include "model/window.h"
+
+/* The present values of the settings, as observed: what decide/ may step from. */
+struct values {
+	struct {
+		bool have;
+		bool blocked; /* exists, but cannot be written here */
+		int64_t number;
+		bool limited; /* the kernel taught a narrower range than the table's */
+		int64_t low, high;
+	} host[_TUNABLE_MAX]; /* SCOPE_HOST only */
+};
+
+struct decide_input {
+	uint64_t now_usec; /* CLOCK_MONOTONIC */
+	const struct snapshot *snapshot;
+	const struct window *window;
+	const struct topology *topology;
+	const struct profile *profile;
+	const struct values *values;
+	/* Interrupts that softnetd placed and that have fired since: index into topology's irqs. */
+	bool (*placed)(void *userdata, unsigned irq, struct cpuset *ret_wanted);
+	/* A setting that softnetctl set pinned: the loop keeps its hands off. */
+	bool (*pinned)(void *userdata, enum tunable_id id, const char *identity);
+	void *userdata;
+};
+
+#define REPORTS_MAX 16
+#define CHANGES_MAX 16
+struct decisions {
+	unsigned n_reports;
+	struct symptom_report report[REPORTS_MAX];
+	unsigned n_changes;
+	struct change change[CHANGES_MAX];
+	bool back_to_originals; /* `stalled`: everything goes back, then hands off */
+};
+
+struct decider;
+
+int decider_new(struct decider **ret);
+void decider_free(struct decider *d);
+DEFINE_CLEANUP(struct decider *, decider_free);
+
+/* One tick. RET is owned by the decider and valid until the next call. */
+void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret);
+
+/* What became of a change that decide() asked for. Must be called for each before the next decide(). */
+void decider_learn(struct decider *d, const struct change *c, const struct result *r, uint64_t now_usec);
+
+/* Policy changes that would bring the host to what the profile states, given the topology. Fills up
+ * to MAX changes, FROM empty (act/ reads it). Returns how many. Pure; used at start, on a profile
+ * switch and on a re-plan. */
+size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes, size_t max);
+
+/* The host changed (NIC, CPU, profile): retired levers may be tried again, trials end. */
+void decider_reset(struct decider *d);
+
+/* For status: what is in flight, and which levers were retired. */
+size_t decider_trials(const struct decider *d, const struct change **ret, size_t max);
+size_t decider_retired(const struct decider *d, enum tunable_id *ret, size_t max);

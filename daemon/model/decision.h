@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The nouns between decide/ and act/: a symptom with its evidence, a change with its reason, and the
+ * result of trying it. Plain values, no ownership.
+ */
+#pragma once
+
+#include "base/cpuset.h"
+#include "model/profile.h"
+#include "model/tunable.h"
+
+enum symptom {
+	SYMPTOM_NONE,
+	SYMPTOM_BACKLOG_DROP,
+	SYMPTOM_SQUEEZED,
+	SYMPTOM_HOT_CPU,
+	SYMPTOM_IRQ_LEAKED,
+	SYMPTOM_IRQ_PINGPONG,
+	SYMPTOM_NOHZ_NET,
+	SYMPTOM_STALLED,
+	SYMPTOM_BLIND,
+	_SYMPTOM_MAX,
+};
+const char *symptom_to_string(enum symptom s); /* "backlog-drop" … */
+
+enum squeeze_cause { CAUSE_UNKNOWN, CAUSE_PACKETS, CAUSE_TIME };
+const char *squeeze_cause_to_string(enum squeeze_cause c);
+
+/* Evidence is a short list of named numbers, so that text, JSON and journal say the same. */
+struct evidence {
+	const char *name; /* "drops_per_second" … */
+	double value;
+	const char *unit; /* "/s", "%", "packets", "" */
+};
+#define EVIDENCE_MAX 8
+
+struct symptom_report {
+	enum symptom symptom;
+	enum squeeze_cause cause; /* SYMPTOM_SQUEEZED */
+	struct cpuset cpus;       /* where; empty: the host */
+	int nic;                  /* index into topology, -1 */
+	int irq;                  /* index into topology, -1 */
+	uint64_t since_usec;      /* CLOCK_MONOTONIC at entering */
+	unsigned n_evidence;
+	struct evidence evidence[EVIDENCE_MAX];
+	char text[256];           /* one sentence for an admin */
+};
+
+enum change_class {
+	CLASS_POLICY,  /* the profile states it outright */
+	CLASS_TRIAL,   /* the loop moves it inside a range, and takes it back without effect */
+	CLASS_MANUAL,  /* softnetctl set */
+	CLASS_RESTORE, /* back to the original */
+};
+const char *change_class_to_string(enum change_class c);
+
+#define CHANGE_ID_MAX 64
+struct change {
+	char id[CHANGE_ID_MAX]; /* stable: same setting, target and symptom give the same id */
+	enum tunable_id tunable;
+	struct target target;
+	enum change_class class;
+	enum symptom symptom; /* SYMPTOM_NONE for a policy */
+	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
+	char to[VALUE_MAX];
+	char why[320];        /* one or two sentences with the numbers */
+};
+
+/* The exact shell command that makes the change by hand: "sysctl -w net.core.netdev_budget=450",
+ * "echo 3 > /proc/irq/30/smp_affinity_list". */
+int change_command(const struct change *c, char *buf, size_t size);
+
+/* What act/ answers. */
+enum outcome {
+	OUTCOME_DONE,        /* written and read back as wished */
+	OUTCOME_PENDING,     /* written; takes effect at the next interrupt */
+	OUTCOME_UNCHANGED,   /* was so already: nothing written */
+	OUTCOME_FOREIGN,     /* somebody else changed it since we did: left alone */
+	OUTCOME_REFUSED,     /* the kernel said no: error is its errno */
+	OUTCOME_UNSUPPORTED, /* this host does not have it */
+	OUTCOME_MANAGED,     /* a kernel-managed interrupt */
+	OUTCOME_READ_ONLY,   /* the whole family cannot be written here (container, sandbox, no root) */
+	OUTCOME_DIFFERENT,   /* written, but reads back as something else: put back */
+	OUTCOME_ADVISED,     /* advise or dry-run: nothing written */
+};
+const char *outcome_to_string(enum outcome o);
+
+struct result {
+	enum outcome outcome;
+	int error;              /* negative errno where outcome has one */
+	char value[VALUE_MAX];  /* what the kernel says now; "" when it could not be read */
+	char text[256];         /* for an admin */
+};

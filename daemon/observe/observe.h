@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sensors, as one: an observer owns the open files of all of them and fills one snapshot a tick.
+ * One file per sensor beside this one; each reads through the I/O seam only, and each failure ends in
+ * that source's status, never in the caller's return value.
+ */
+#pragma once
+
+#include "base/io.h"
+#include "model/snapshot.h"
+#include "model/topology.h"
+
+struct observer;
+
+/* IO must outlive the observer. */
+int observer_new(struct io *io, struct observer **ret);
+void observer_free(struct observer *o);
+DEFINE_CLEANUP(struct observer *, observer_free);
+
+/*
+ * Finds out what the machine is made of. Expensive (hwloc, sysfs walk): at start, and when
+ * observer_topology_changed() says so. Never fails but for -ENOMEM: what cannot be read is absent, and
+ * the status of SOURCE_TOPOLOGY and SOURCE_CPUFREQ in the next snapshots says why.
+ */
+int observer_topology(struct observer *o, struct topology **ret);
+
+/*
+ * Reads the fast sources, and with SLOW also the slow ones (whole /proc/interrupts, ksoftirqd of all
+ * CPUs, affinities). TOPOLOGY is the last one made, and its NIC interrupts' affinity, effective
+ * affinity and the online set are refreshed in place on a slow look. S must be from
+ * observer_snapshot_new(). Returns 0 or -ENOMEM.
+ */
+int observer_snapshot_new(const struct topology *t, struct snapshot **ret);
+int observer_read(struct observer *o, struct topology *t, bool slow, struct snapshot *s);
+
+/* CPUs came or went, NICs or their interrupts changed since the last observer_topology(): a cheap
+ * look, from what the last reads showed (online set, rows of the tables, link events). */
+bool observer_topology_changed(const struct observer *o);
+/* Tells the observer that a link event came (observe/links). */
+void observer_note_link_change(struct observer *o);
+
+/* Descriptor of /dev/kmsg for the event loop, or -1 when the log cannot be read or is a file. */
+int observer_kmsg_fd(const struct observer *o);
+
+/*
+ * The present value of a setting, as the kernel spells it (not canonical): reading side of the
+ * tunable table. -ENOENT the host has no such setting; else read(2)'s errno. For governor and EPP the
+ * answer is the policy's file; for affinity it is smp_affinity_list.
+ */
+int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf, size_t size);

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What `make install` places, and `make uninstall` takes away: one list, "source:destination:mode".
+
+UNITDIR := $(PREFIX)/lib/systemd/system
+MANDIR  := $(PREFIX)/share/man
+
+INSTALL_FILES := \
+	$(BUILD)/softnetd:$(PREFIX)/sbin/softnetd:0755 \
+	$(BUILD)/softnetctl:$(PREFIX)/bin/softnetctl:0755 \
+	units/softnetd.service:$(UNITDIR)/softnetd.service:0644 \
+	config/softnetd.conf:$(PREFIX)/lib/softnetd/softnetd.conf:0644 \
+	$(foreach p,$(wildcard config/profiles/*.conf),$(p):$(PREFIX)/lib/softnetd/profiles/$(notdir $(p)):0644) \
+	$(foreach m,$(wildcard man/*.[1-8]),$(m):$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):0644)
+
+.PHONY: install uninstall
+install: all
+	@set -e; for f in $(INSTALL_FILES); do \
+		IFS=: read -r from to mode <<<"$$f"; \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to"; \
+	done
+
+uninstall:
+	@set -e; for f in $(INSTALL_FILES); do \
+		IFS=: read -r from to mode <<<"$$f"; \
+		rm -f "$(DESTDIR)$$to"; \
+	done
+	@rmdir -p --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/lib/softnetd/profiles" 2>/dev/null || true
+
+install uninstall: SHELL := /bin/bash
