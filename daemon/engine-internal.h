@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine's inside, shared by engine.c (the loop) and engine-describe.c (what the faces show). */
+#pragma once
+
+#include "act/act.h"
+#include "act/ledger.h"
+#include "act/restore.h"
+#include "decide/decide.h"
+#include "engine.h"
+#include "model/topology.h"
+#include "model/window.h"
+#include "observe/observe.h"
+
+/* softnetctl set: the loop keeps its hands off until release. */
+struct pin {
+	enum tunable_id tunable;
+	struct target target;
+	char *value;
+};
+
+/* What happened, newest last; a ring. */
+#define HISTORY_MAX 256
+struct history_entry {
+	uint64_t serial;        /* 1, 2, 3 … since start; 0: unused */
+	uint64_t realtime_usec; /* CLOCK_REALTIME */
+	struct change *change;  /* owned; NULL for a plain event */
+	enum outcome outcome;
+	int error;
+	char *text;
+};
+
+struct engine {
+	struct io *io;
+	const char *const *config_dirs;
+	bool have_mode_override;
+	enum mode mode_override;
+	char *profile_override; /* softnetctl profile set, or --profile */
+
+	struct config config;
+	struct profile *profile;
+
+	struct observer *observer;
+	struct topology *topology;
+	struct snapshot *snapshot;
+	struct window *window;
+	struct values values;
+
+	struct decider *decider;
+	const struct decisions *decisions; /* of the last tick; NULL before the first */
+	struct ledger *ledger;
+	struct actuator *actuator;  /* apply */
+	struct actuator *dry;       /* observe and advise */
+
+	struct pin *pins;
+	size_t n_pins;
+	struct history_entry history[HISTORY_MAX];
+	uint64_t history_serial;
+
+	uint64_t started_usec;  /* CLOCK_BOOTTIME */
+	uint64_t ticks;
+	uint64_t next_slow_usec;
+	uint64_t replan_usec;   /* 0: none; when a debounced re-plan is due */
+	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC */
+	bool shape_changed;
+	/* writes in the last hour, for the change budget */
+	uint64_t change_times[64];
+	unsigned change_head;
+
+	void (*listener)(void *userdata, const struct engine_event *ev);
+	void *listener_userdata;
+};
+
+static inline enum mode engine_mode(const struct engine *e)
+{
+	return e->have_mode_override ? e->mode_override : e->config.mode;
+}
