@@ -31,6 +31,8 @@ struct decide_input {
 	const struct topology *topology;
 	const struct profile *profile;
 	const struct values *values;
+	unsigned changes_per_hour; /* of the loop; 0: no bound */
+	unsigned moves_per_round;  /* interrupts moved in one tick; 0: no bound */
 	/* Interrupts that softnetd placed and that have fired since: index into topology's irqs. */
 	bool (*placed)(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 	/* A setting that softnetctl set pinned: the loop keeps its hands off. */

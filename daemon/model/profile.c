@@ -3,7 +3,7 @@
 
 #include <fnmatch.h>
 
-const char *const placement_names[] = {"leave", "spread", "pack", "near", NULL};
+const char *const placement_names[] = {"leave", "spread", "pack", NULL};
 static const char *const mode_names[] = {"observe", "advise", "apply", NULL};
 
 static int find_name(const char *const *names, const char *s)
