@@ -64,6 +64,7 @@ struct change {
 	enum tunable_id tunable;
 	struct target target;
 	enum change_class class;
+	bool advice_only;     /* the profile does not let softnetd make it: shown, never written */
 	enum symptom symptom; /* SYMPTOM_NONE for a policy */
 	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
 	char to[VALUE_MAX];

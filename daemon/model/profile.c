@@ -3,7 +3,7 @@
 
 #include <fnmatch.h>
 
-const char *const placement_names[] = {"leave", "spread", "pack", "near", NULL};
+const char *const placement_names[] = {"leave", "spread", "pack", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
 const char *const mode_names[] = {"observe", "advise", "apply", NULL};
 

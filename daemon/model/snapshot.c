@@ -89,7 +89,7 @@ void snapshot_clear(struct snapshot *s)
 	memset(s->cpu, 0, s->n_cpus * sizeof(*s->cpu));
 	memset(s->nic, 0, s->n_nics * sizeof(*s->nic));
 	for (unsigned i = 0; i < s->n_irqs; i++)
-		s->irq[i].have = false;
+		s->irq[i] = (struct irq_sample){.counts = s->irq[i].counts};
 	s->online = (struct cpuset){};
 	s->psi_cpu = s->psi_irq = (struct pressure){};
 	s->n_events = s->events_lost = 0;

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/cpuset.h"
 #include "base/util.h"
 
@@ -87,6 +89,10 @@ struct cpu_sample {
 struct irq_sample {
 	bool have;
 	uint32_t *counts;
+	/* The forced thread irq/N-… (RT, threadirqs), from /proc/PID/schedstat; thread_pid 0: none
+	 * seen. */
+	pid_t thread_pid;
+	uint64_t thread_run_ns, thread_wait_ns, thread_switches;
 };
 
 struct pressure { /* "some" line; total is µs of stall since boot */

@@ -19,8 +19,7 @@ int window_new(struct window **ret)
 static void tick_done(struct tick *t)
 {
 	free(t->cpu);
-	free(t->irq_total);
-	free(t->irq_have);
+	free(t->irq);
 	*t = (struct tick){};
 }
 
@@ -64,9 +63,8 @@ static int resize(struct window *w, const struct snapshot *s)
 
 		tick_done(t);
 		t->cpu = calloc(MAX(s->n_cpus, 1U), sizeof(*t->cpu));
-		t->irq_total = calloc(MAX(s->n_irqs, 1U), sizeof(*t->irq_total));
-		t->irq_have = calloc(MAX(s->n_irqs, 1U), sizeof(*t->irq_have));
-		if (!t->cpu || !t->irq_total || !t->irq_have)
+		t->irq = calloc(MAX(s->n_irqs, 1U), sizeof(*t->irq));
+		if (!t->cpu || !t->irq)
 			return -ENOMEM;
 	}
 	return 0;
@@ -95,9 +93,12 @@ static int remember(struct window *w, const struct snapshot *s)
 	memcpy(cpu, s->cpu, s->n_cpus * sizeof(*cpu));
 	memcpy(nic, s->nic, s->n_nics * sizeof(*nic));
 	for (unsigned i = 0; i < s->n_irqs; i++) {
-		irq[i].have = s->irq[i].have;
+		uint32_t *counts = irq[i].counts;
+
+		irq[i] = s->irq[i];
+		irq[i].counts = counts;
 		if (irq[i].have)
-			memcpy(irq[i].counts, s->irq[i].counts, s->n_cpus * sizeof(uint32_t));
+			memcpy(counts, s->irq[i].counts, s->n_cpus * sizeof(uint32_t));
 	}
 	return 0;
 }
@@ -147,22 +148,28 @@ static void cpu_difference(const struct cpu_sample *a, const struct cpu_sample *
 }
 
 static void irq_difference(struct window *w, const struct irq_sample *a, const struct irq_sample *b,
-			   struct tick *t, unsigned i)
+			   struct irq_delta *d, struct cpuset *where)
 {
-	t->irq_total[i] = 0;
-	w->irq_cpus[i] = (struct cpuset){};
-	t->irq_have[i] = a->have && b->have;
-	if (!t->irq_have[i])
+	*d = (struct irq_delta){.have = a->have && b->have};
+	*where = (struct cpuset){};
+	if (!d->have)
 		return;
 	for (unsigned cpu = 0; cpu < w->n_cpus; cpu++) {
-		uint32_t d = b->counts[cpu] - a->counts[cpu];
+		uint32_t grown = b->counts[cpu] - a->counts[cpu];
 
 		/* More than 2^31 interrupts in one tick is a counter that was reset, not a wrap. */
-		if (d == 0 || d > INT32_MAX)
+		if (grown == 0 || grown > INT32_MAX)
 			continue;
-		t->irq_total[i] += d;
-		cpuset_add(&w->irq_cpus[i], cpu);
+		d->total += grown;
+		cpuset_add(where, cpu);
 	}
+	d->have_thread = a->thread_pid > 0 && a->thread_pid == b->thread_pid;
+	if (!d->have_thread)
+		return;
+	d->run_usec = forward(b->thread_run_ns / NSEC_PER_USEC, a->thread_run_ns / NSEC_PER_USEC);
+	d->wait_usec =
+		forward(b->thread_wait_ns / NSEC_PER_USEC, a->thread_wait_ns / NSEC_PER_USEC);
+	d->switches = forward(b->thread_switches, a->thread_switches);
 }
 
 static void pressure_difference(const struct pressure *a, const struct pressure *b, bool *have,
@@ -184,7 +191,7 @@ static void difference(struct window *w, const struct snapshot *s, struct tick *
 	for (unsigned i = 0; i < s->n_cpus; i++)
 		cpu_difference(&last->cpu[i], &s->cpu[i], &t->cpu[i]);
 	for (unsigned i = 0; i < s->n_irqs; i++)
-		irq_difference(w, &last->irq[i], &s->irq[i], t, i);
+		irq_difference(w, &last->irq[i], &s->irq[i], &t->irq[i], &w->irq_cpus[i]);
 	t->nic_rx_packets = 0;
 	t->nic_have = false;
 	for (unsigned i = 0; i < s->n_nics; i++) {

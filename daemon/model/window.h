@@ -20,12 +20,18 @@ struct cpu_delta {
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns;        /* only when have & HAVE_KSOFTIRQD */
 };
 
+struct irq_delta {
+	bool have, have_thread;
+	uint32_t total; /* interrupts in this tick, all CPUs */
+	/* of its forced thread: time on a CPU, time runnable but waiting, times scheduled in */
+	uint32_t run_usec, wait_usec, switches;
+};
+
 struct tick {
 	uint64_t begin_usec, end_usec; /* CLOCK_MONOTONIC */
 	bool valid;
 	struct cpu_delta *cpu;   /* [n_cpus] */
-	uint64_t *irq_total;     /* [n_irqs]: interrupts in this tick */
-	bool *irq_have;          /* [n_irqs] */
+	struct irq_delta *irq;   /* [n_irqs] */
 	uint64_t nic_rx_packets; /* sum over the NICs with a device; valid when nic_have */
 	bool nic_have;
 	bool psi_cpu_have, psi_irq_have;
@@ -37,9 +43,9 @@ struct window {
 	unsigned filled; /* valid ticks held, newest first by window_tick(w, 0) */
 	unsigned head;
 	struct tick tick[WINDOW_TICKS];
-	struct snapshot *last; /* copy of what was pushed last */
+	struct snapshot *last;   /* copy of what was pushed last */
 	struct cpuset *irq_cpus; /* [n_irqs]: CPUs where the counter grew in the newest tick */
-	unsigned rebaselined;  /* how often a difference was dropped, since start */
+	unsigned rebaselined;    /* how often a difference was dropped, since start */
 };
 
 int window_new(struct window **ret);
