@@ -299,7 +299,8 @@ static int read_set(struct lineage *l, const char *name, const struct conf_set *
 		e = read_named(l, inherits, &where, d, NULL);
 		if (e == -ENOMEM)
 			return e;
-		r = e;
+		/* -ENOENT means that the profile asked for is not there. */
+		r = e == -ENOENT ? -EINVAL : e;
 	}
 	/* These two are a profile's own: what an ancestor says is not true of its heir. */
 	free(TAKE_PTR(d->profile->description));

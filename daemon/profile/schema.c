@@ -74,15 +74,23 @@ int schema_find(struct reader *r, enum place place, const config_setting_t *s,
 {
 	const char *name = config_setting_name(s), *near;
 	_cleanup_free_ const char **names = NULL;
-	int e;
+	const struct tunable *t = tunable_find(name);
+	int elsewhere = t ? PLACE_PROFILE : -1, e;
 
+	if (t && place == PLACE_PROFILE) {
+		*ret_tunable = t;
+		return _KEY_MAX;
+	}
 	for (int i = 0; i < _KEY_MAX; i++)
-		if (schema[i].place == place && streq(schema[i].name, name))
-			return i;
-	if (place == PLACE_PROFILE) {
-		*ret_tunable = tunable_find(name);
-		if (*ret_tunable)
-			return _KEY_MAX;
+		if (streq(schema[i].name, name)) {
+			if (schema[i].place == place)
+				return i;
+			elsewhere = (int)schema[i].place;
+		}
+	if (elsewhere >= 0) {
+		reader_wrong(r, s, "%s has no key %s: it belongs into %s", place_names[place], name,
+			     place_names[elsewhere]);
+		return -EINVAL;
 	}
 	e = schema_names(place, &names);
 	if (e < 0)
@@ -93,12 +101,6 @@ int schema_find(struct reader *r, enum place place, const config_setting_t *s,
 			     name, near);
 		return -EINVAL;
 	}
-	for (int i = 0; i < _KEY_MAX; i++)
-		if (streq(schema[i].name, name)) {
-			reader_wrong(r, s, "%s has no key %s: it belongs into %s",
-				     place_names[place], name, place_names[schema[i].place]);
-			return -EINVAL;
-		}
 	reader_wrong(r, s, "%s has no key %.64s", place_names[place], name);
 	return -EINVAL;
 }
