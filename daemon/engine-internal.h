@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine's inside, shared by engine.c (the loop) and engine-describe.c (what the faces show). */
+/* The engine's inside, shared by engine.c (the loop) and engine-describe.c (what the faces show).
+ */
 #pragma once
 
 #include "act/act.h"
@@ -48,19 +49,20 @@ struct engine {
 	struct decider *decider;
 	const struct decisions *decisions; /* of the last tick; NULL before the first */
 	struct ledger *ledger;
-	struct actuator *actuator;  /* apply */
-	struct actuator *dry;       /* observe and advise */
+	struct actuator *actuator; /* apply */
+	struct actuator *dry;      /* observe and advise */
 
 	struct pin *pins;
 	size_t n_pins;
 	struct history_entry history[HISTORY_MAX];
 	uint64_t history_serial;
 
-	uint64_t started_usec;  /* CLOCK_BOOTTIME */
+	uint64_t started_usec; /* CLOCK_BOOTTIME */
 	uint64_t ticks;
 	uint64_t next_slow_usec;
-	uint64_t replan_usec;   /* 0: none; when a debounced re-plan is due */
-	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC */
+	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
+	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
+				  */
 	bool shape_changed;
 	/* writes in the last hour, for the change budget */
 	uint64_t change_times[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one place where the steps meet: observe → decide → act → record. Owns everything; has no event
- * loop of its own, so softnetd.c drives it from sd-event, tests from a for loop.
+ * The one place where the steps meet: observe → decide → act → record. Owns everything; has no
+ * event loop of its own, so softnetd.c drives it from sd-event, tests from a for loop.
  */
 #pragma once
 
@@ -15,20 +15,21 @@
 struct engine;
 
 struct engine_options {
-	struct io *io;                 /* must outlive the engine */
+	struct io *io; /* must outlive the engine */
 	const char *const *config_dirs;
-	const char *profile;           /* NULL: softnetd.conf's */
+	const char *profile; /* NULL: softnetd.conf's */
 	bool have_mode;
-	enum mode mode;                /* overrides softnetd.conf's */
-	bool lock;                     /* take the one-daemon lock */
+	enum mode mode; /* overrides softnetd.conf's */
+	bool lock;      /* take the one-daemon lock */
 };
 
 /*
- * Loads configuration and profile, gives back what a crashed predecessor left, discovers the machine
- * and applies the profile's policy. -EINVAL: configuration (COMPLAINTS say where); -EBUSY: another
- * daemon runs, its pid in *RET_PID.
+ * Loads configuration and profile, gives back what a crashed predecessor left, discovers the
+ * machine and applies the profile's policy. -EINVAL: configuration (COMPLAINTS say where); -EBUSY:
+ * another daemon runs, its pid in *RET_PID.
  */
-int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_pid, struct engine **ret);
+int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_pid,
+	       struct engine **ret);
 /* Gives the originals back, unless on_stop = "keep". */
 int engine_stop(struct engine *e);
 void engine_free(struct engine *e);
@@ -45,8 +46,8 @@ int engine_reload(struct engine *e, struct complaints *c);
 
 /*
  * What the faces ask. JSON objects are new references that the caller drops. Errors: -EINVAL bad
- * value or target (ERROR_TEXT says what and what would be right), -ENOENT no such setting, -EROFS in
- * observe or advise mode, else act/'s errno. ERROR_TEXT has room for 512 bytes.
+ * value or target (ERROR_TEXT says what and what would be right), -ENOENT no such setting, -EROFS
+ * in observe or advise mode, else act/'s errno. ERROR_TEXT has room for 512 bytes.
  */
 json_t *engine_status(struct engine *e);
 json_t *engine_settings(struct engine *e, const char *setting); /* NULL: all; array of objects */
@@ -54,9 +55,10 @@ json_t *engine_profiles(struct engine *e);
 json_t *engine_profile(struct engine *e, const char *name);
 json_t *engine_diagnosis(struct engine *e);
 json_t *engine_history(struct engine *e);
-/* TARGET "" is the host, or every target of a scoped setting: an IRQ number or action name, a policy
- * as "policy0" or CPU list. The setting is pinned until engine_release(). */
-int engine_set(struct engine *e, const char *setting, const char *target, const char *value, char *error_text);
+/* TARGET "" is the host, or every target of a scoped setting: an IRQ number or action name, a
+ * policy as "policy0" or CPU list. The setting is pinned until engine_release(). */
+int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
+	       char *error_text);
 int engine_release(struct engine *e, const char *setting, const char *target, char *error_text);
 int engine_set_profile(struct engine *e, const char *name, struct complaints *c);
 json_t *engine_restore(struct engine *e);
@@ -67,10 +69,18 @@ void engine_status_line(struct engine *e, char *buf, size_t size);
 /* Called after each change that was made, advised, taken back or refused, and on each symptom that
  * enters or leaves: for the journal and for bus signals. */
 struct engine_event {
-	enum { EVENT_SYMPTOM_ENTER, EVENT_SYMPTOM_LEAVE, EVENT_CHANGE, EVENT_RESTORE, EVENT_PROFILE, EVENT_SOURCE } kind;
+	enum {
+		EVENT_SYMPTOM_ENTER,
+		EVENT_SYMPTOM_LEAVE,
+		EVENT_CHANGE,
+		EVENT_RESTORE,
+		EVENT_PROFILE,
+		EVENT_SOURCE
+	} kind;
 	const struct symptom_report *report;
 	const struct change *change;
 	const struct result *result;
 	const char *text;
 };
-void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struct engine_event *ev), void *userdata);
+void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struct engine_event *ev),
+			 void *userdata);

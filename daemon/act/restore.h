@@ -17,11 +17,11 @@ struct restore_item {
 	enum tunable_id tunable;
 	char identity[IDENTITY_MAX];
 	enum restore_verdict {
-		RESTORE_WRITTEN,   /* the original was written back */
-		RESTORE_WAS_SO,    /* the original was there already */
-		RESTORE_FOREIGN,   /* somebody else changed it meanwhile: left */
-		RESTORE_GONE,      /* the target does not exist any more */
-		RESTORE_FAILED,    /* could not be given back: entry kept */
+		RESTORE_WRITTEN, /* the original was written back */
+		RESTORE_WAS_SO,  /* the original was there already */
+		RESTORE_FOREIGN, /* somebody else changed it meanwhile: left */
+		RESTORE_GONE,    /* the target does not exist any more */
+		RESTORE_FAILED,  /* could not be given back: entry kept */
 	} verdict;
 	int error;
 	char original[VALUE_MAX], now[VALUE_MAX];
@@ -35,6 +35,7 @@ struct restore_report {
 };
 void restore_report_done(struct restore_report *r);
 
-/* In the reverse order of the ledger, EPP after its governor. Returns 0 when nothing failed, else the
- * first error; the report is filled either way. */
-int restore_all(struct actuator *a, struct ledger *l, const struct topology *t, struct restore_report *ret);
+/* In the reverse order of the ledger, EPP after its governor. Returns 0 when nothing failed, else
+ * the first error; the report is filled either way. */
+int restore_all(struct actuator *a, struct ledger *l, const struct topology *t,
+		struct restore_report *ret);

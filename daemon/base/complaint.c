@@ -31,7 +31,8 @@ void complain(struct complaints *c, const char *file, unsigned line, const char 
 			return;
 		}
 	}
-	c->item[c->n++] = (struct complaint){.line = line, .file = TAKE_PTR(name), .text = TAKE_PTR(text)};
+	c->item[c->n++] =
+		(struct complaint){.line = line, .file = TAKE_PTR(name), .text = TAKE_PTR(text)};
 }
 
 void complaints_done(struct complaints *c)

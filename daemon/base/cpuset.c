@@ -194,6 +194,8 @@ int cpuset_parse_mask(const char *text, struct cpuset *ret)
 		bit += 4;
 		digits++;
 	}
+	if (digits > 8 || (digits == 0 && bit > 0))
+		return -EINVAL;
 	*ret = set;
 	return 0;
 }
@@ -215,7 +217,8 @@ int cpuset_format_list(const struct cpuset *s, char *buf, size_t size)
 		if (last == cpu)
 			n = format_into(buf + used, size - used, "%s%u", used ? "," : "", cpu);
 		else
-			n = format_into(buf + used, size - used, "%s%u-%u", used ? "," : "", cpu, last);
+			n = format_into(buf + used, size - used, "%s%u-%u", used ? "," : "", cpu,
+					last);
 		if (n < 0) {
 			buf[0] = '\0';
 			return n;

@@ -51,12 +51,13 @@ static inline unsigned cpuset_first(const struct cpuset *s)
 {
 	return cpuset_next(s, 0);
 }
-#define cpuset_for_each(cpu, set)                                                                  \
-	for (unsigned cpu = cpuset_next((set), 0); cpu < CPU_ID_MAX; cpu = cpuset_next((set), cpu + 1))
+#define cpuset_for_each(cpu, set)                                    \
+	for (unsigned cpu = cpuset_next((set), 0); cpu < CPU_ID_MAX; \
+	     cpu = cpuset_next((set), cpu + 1))
 
 /*
- * The kernel's two spellings. A list is "0-3,8,10-11" (bitmap_print_list); its ":used/group" form is
- * taken too. A mask is comma-separated 32-bit hex words, most significant first ("ff,00000000").
+ * The kernel's two spellings. A list is "0-3,8,10-11" (bitmap_print_list); its ":used/group" form
+ * is taken too. A mask is comma-separated 32-bit hex words, most significant first ("ff,00000000").
  * An empty or blank text is the empty set in both (irqbalance#122: never CPU 0).
  * Errors: -EINVAL for a text that is neither, -ERANGE for a CPU id of CPU_ID_MAX or more.
  */

@@ -183,7 +183,8 @@ static int real_realpath(struct io *io, const char *path, char **ret)
 
 	if (fd < 0)
 		return fd;
-	/* Asked of this process's own /proc, also for a captured tree: it is our descriptor's name. */
+	/* Asked of this process's own /proc, also for a captured tree: it is our descriptor's name.
+	 */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", io->root);
 	n = readlink(link, root, sizeof(root) - 1);
 	if (n < 0)
@@ -277,10 +278,10 @@ static uint64_t real_now(struct io *io _unused_, clockid_t clock)
 	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
 }
 
-#define COMMON_OPS                                                                                 \
-	.open = real_open, .read = real_read, .write = real_write, .sync = real_sync,              \
-	.rename = real_rename, .unlink = real_unlink, .mkdir = real_mkdir,                         \
-	.readlink = real_readlink, .realpath = real_realpath, .list = real_list,                   \
+#define COMMON_OPS                                                                    \
+	.open = real_open, .read = real_read, .write = real_write, .sync = real_sync, \
+	.rename = real_rename, .unlink = real_unlink, .mkdir = real_mkdir,            \
+	.readlink = real_readlink, .realpath = real_realpath, .list = real_list,      \
 	.mode = real_mode, .now = real_now
 
 static const struct io_ops live_ops = {COMMON_OPS, .store = live_store};

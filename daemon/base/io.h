@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one seam between softnetd and a kernel: everything observe/ reads and act/ writes goes through
- * a struct io. There is the live host, a captured tree (--root DIR: DIR/proc, DIR/sys, DIR/dev,
- * DIR/run), and in tests a wrapper that fails or kills at the n-th operation.
+ * The one seam between softnetd and a kernel: everything observe/ reads and act/ writes goes
+ * through a struct io. There is the live host, a captured tree (--root DIR: DIR/proc, DIR/sys,
+ * DIR/dev, DIR/run), and in tests a wrapper that fails or kills at the n-th operation.
  *
- * Paths are relative to the root ("proc/net/softnet_stat"); in a captured tree symbolic links cannot
- * lead out of it. All calls return 0 or more, or a negative errno; none logs.
+ * Paths are relative to the root ("proc/net/softnet_stat"); in a captured tree symbolic links
+ * cannot lead out of it. All calls return 0 or more, or a negative errno; none logs.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct io_ops {
 	ssize_t (*read)(struct io *io, int fd, void *buf, size_t size, off_t offset);
 	/* The whole buffer or an error: a short write is -EIO. */
 	int (*write)(struct io *io, int fd, const void *buf, size_t size);
-	/* One value into one kernel file by exactly one write(2), as sysctl and sysfs want it. The file
-	 * must exist. In a captured tree the file's content is replaced whole. */
+	/* One value into one kernel file by exactly one write(2), as sysctl and sysfs want it. The
+	 * file must exist. In a captured tree the file's content is replaced whole. */
 	int (*store)(struct io *io, const char *path, const char *value);
 	int (*sync)(struct io *io, int fd);
 	int (*rename)(struct io *io, const char *from, const char *to);
@@ -35,7 +35,8 @@ struct io_ops {
 	ssize_t (*readlink)(struct io *io, const char *path, char *buf, size_t size);
 	/* The path with every link resolved, relative to the root, without a leading slash. */
 	int (*realpath)(struct io *io, const char *path, char **ret);
-	/* The names in a directory without "." and "..", in strverscmp(3) order: cpu2 before cpu10. */
+	/* The names in a directory without "." and "..", in strverscmp(3) order: cpu2 before cpu10.
+	 */
 	int (*list)(struct io *io, const char *path, char ***ret);
 	/* The mode bits of a file. */
 	int (*mode)(struct io *io, const char *path, mode_t *ret);
@@ -46,8 +47,8 @@ struct io_ops {
 struct io {
 	const struct io_ops *ops;
 	int root;  /* directory descriptor */
-	bool live; /* false for a captured tree: no netlink, no /proc of other processes, no syscalls
-		    * that would ask the running kernel */
+	bool live; /* false for a captured tree: no netlink, no /proc of other processes, no
+		    * syscalls that would ask the running kernel */
 };
 
 /* PATH NULL or "/" is the live host. */
@@ -84,8 +85,8 @@ int io_read_u64(struct io *io, const char *path, uint64_t *ret);
 int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size);
 
 /*
- * A file that stays open and is read again and again from its start, into a buffer that grows to fit
- * and then stays: no open, no allocation per tick in the steady state.
+ * A file that stays open and is read again and again from its start, into a buffer that grows to
+ * fit and then stays: no open, no allocation per tick in the steady state.
  */
 struct procfile {
 	const char *path; /* not owned */

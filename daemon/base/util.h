@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The few things every file here uses: ownership by cleanup attribute, checked numbers, text helpers.
+ * The few things every file here uses: ownership by cleanup attribute, checked numbers, text
+ * helpers.
  *
- * Errors: a function that can fail returns 0 or a positive result, or a negative errno. The error is
- * logged once, by the layer that knows what was being attempted (see base/log.h).
- * Ownership: a variable that owns something is declared with a _cleanup_ attribute; ownership leaves
- * it by TAKE_PTR() or TAKE_FD().
+ * Errors: a function that can fail returns 0 or a positive result, or a negative errno. The error
+ * is logged once, by the layer that knows what was being attempted (see base/log.h). Ownership: a
+ * variable that owns something is declared with a _cleanup_ attribute; ownership leaves it by
+ * TAKE_PTR() or TAKE_FD().
  */
 #pragma once
 
@@ -16,34 +17,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define _cleanup_(f)    __attribute__((cleanup(f)))
-#define _printf_(a, b)  __attribute__((format(printf, a, b)))
-#define _unused_        __attribute__((unused))
-#define ELEMENTSOF(a)   (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)       ((a) < (b) ? (a) : (b))
-#define MAX(a, b)       ((a) > (b) ? (a) : (b))
+#define _cleanup_(f)     __attribute__((cleanup(f)))
+#define _printf_(a, b)   __attribute__((format(printf, a, b)))
+#define _unused_         __attribute__((unused))
+#define ELEMENTSOF(a)    (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)        ((a) < (b) ? (a) : (b))
+#define MAX(a, b)        ((a) > (b) ? (a) : (b))
 #define CLAMP(v, lo, hi) MIN(MAX(v, lo), hi)
 
 #define USEC_PER_SEC  UINT64_C(1000000)
 #define USEC_PER_MSEC UINT64_C(1000)
 #define NSEC_PER_USEC UINT64_C(1000)
 
-#define TAKE(var, none)                                                                            \
-	({                                                                                         \
-		__auto_type _taken = (var);                                                        \
-		(var) = (none);                                                                    \
-		_taken;                                                                            \
+#define TAKE(var, none)                     \
+	({                                  \
+		__auto_type _taken = (var); \
+		(var) = (none);             \
+		_taken;                     \
 	})
 #define TAKE_PTR(p) TAKE(p, NULL)
 #define TAKE_FD(fd) TAKE(fd, -1)
 
 /* DEFINE_CLEANUP(struct ledger *, ledger_free) makes ledger_freep() for _cleanup_(ledger_freep). */
-#define DEFINE_CLEANUP(type, func)                                                                 \
-	static inline void func##p(type *p)                                                        \
-	{                                                                                          \
-		if (*p)                                                                            \
-			func(*p);                                                                  \
-	}                                                                                          \
+#define DEFINE_CLEANUP(type, func)          \
+	static inline void func##p(type *p) \
+	{                                   \
+		if (*p)                     \
+			func(*p);           \
+	}                                   \
 	struct _semicolon_follows_
 
 static inline void freep(void *p)
@@ -72,8 +73,8 @@ static inline bool is_blank(char c)
 }
 
 /*
- * Whole-string numbers: blanks around the number are allowed, anything else is -EINVAL, a value that
- * does not fit is -ERANGE. The result is untouched on error.
+ * Whole-string numbers: blanks around the number are allowed, anything else is -EINVAL, a value
+ * that does not fit is -ERANGE. The result is untouched on error.
  */
 int parse_u64(const char *s, unsigned base, uint64_t *ret);
 int parse_u32(const char *s, unsigned base, uint32_t *ret);
@@ -93,6 +94,6 @@ static inline void strv_freep(char ***p)
 	strv_free(*p);
 }
 
-/* The name in NAMES (ending with NULL) that is nearest to WORD by edit distance, or NULL when none is
- * near enough to be worth suggesting. */
+/* The name in NAMES (ending with NULL) that is nearest to WORD by edit distance, or NULL when none
+ * is near enough to be worth suggesting. */
 const char *nearest_name(const char *word, const char *const *names);

@@ -31,6 +31,8 @@ struct decide_input {
 	const struct topology *topology;
 	const struct profile *profile;
 	const struct values *values;
+	unsigned changes_per_hour; /* of the loop; 0: no bound */
+	unsigned moves_per_round;  /* interrupts moved in one tick; 0: no bound */
 	/* Interrupts that softnetd placed and that have fired since: index into topology's irqs. */
 	bool (*placed)(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 	/* A setting that softnetctl set pinned: the loop keeps its hands off. */
@@ -57,13 +59,16 @@ DEFINE_CLEANUP(struct decider *, decider_free);
 /* One tick. RET is owned by the decider and valid until the next call. */
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret);
 
-/* What became of a change that decide() asked for. Must be called for each before the next decide(). */
-void decider_learn(struct decider *d, const struct change *c, const struct result *r, uint64_t now_usec);
+/* What became of a change that decide() asked for. Must be called for each before the next
+ * decide(). */
+void decider_learn(struct decider *d, const struct change *c, const struct result *r,
+		   uint64_t now_usec);
 
 /* Policy changes that would bring the host to what the profile states, given the topology. Fills up
  * to MAX changes, FROM empty (act/ reads it). Returns how many. Pure; used at start, on a profile
  * switch and on a re-plan. */
-size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes, size_t max);
+size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes,
+		     size_t max);
 
 /* The host changed (NIC, CPU, profile): retired levers may be tried again, trials end. */
 void decider_reset(struct decider *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The nouns between decide/ and act/: a symptom with its evidence, a change with its reason, and the
- * result of trying it. Plain values, no ownership.
+ * The nouns between decide/ and act/: a symptom with its evidence, a change with its reason, and
+ * the result of trying it. Plain values, no ownership.
  */
 #pragma once
 
@@ -23,7 +23,11 @@ enum symptom {
 };
 const char *symptom_to_string(enum symptom s); /* "backlog-drop" … */
 
-enum squeeze_cause { CAUSE_UNKNOWN, CAUSE_PACKETS, CAUSE_TIME };
+enum squeeze_cause {
+	CAUSE_UNKNOWN,
+	CAUSE_PACKETS,
+	CAUSE_TIME
+};
 const char *squeeze_cause_to_string(enum squeeze_cause c);
 
 /* Evidence is a short list of named numbers, so that text, JSON and journal say the same. */
@@ -43,7 +47,7 @@ struct symptom_report {
 	uint64_t since_usec;      /* CLOCK_MONOTONIC at entering */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
-	char text[256];           /* one sentence for an admin */
+	char text[256]; /* one sentence for an admin */
 };
 
 enum change_class {
@@ -60,10 +64,11 @@ struct change {
 	enum tunable_id tunable;
 	struct target target;
 	enum change_class class;
+	bool advice_only;     /* the profile does not let softnetd make it: shown, never written */
 	enum symptom symptom; /* SYMPTOM_NONE for a policy */
 	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
 	char to[VALUE_MAX];
-	char why[320];        /* one or two sentences with the numbers */
+	char why[320]; /* one or two sentences with the numbers */
 };
 
 /* The exact shell command that makes the change by hand: "sysctl -w net.core.netdev_budget=450",
@@ -79,15 +84,16 @@ enum outcome {
 	OUTCOME_REFUSED,     /* the kernel said no: error is its errno */
 	OUTCOME_UNSUPPORTED, /* this host does not have it */
 	OUTCOME_MANAGED,     /* a kernel-managed interrupt */
-	OUTCOME_READ_ONLY,   /* the whole family cannot be written here (container, sandbox, no root) */
-	OUTCOME_DIFFERENT,   /* written, but reads back as something else: put back */
-	OUTCOME_ADVISED,     /* advise or dry-run: nothing written */
+	OUTCOME_READ_ONLY, /* the whole family cannot be written here (container, sandbox, no root)
+			    */
+	OUTCOME_DIFFERENT, /* written, but reads back as something else: put back */
+	OUTCOME_ADVISED,   /* advise or dry-run: nothing written */
 };
 const char *outcome_to_string(enum outcome o);
 
 struct result {
 	enum outcome outcome;
-	int error;              /* negative errno where outcome has one */
-	char value[VALUE_MAX];  /* what the kernel says now; "" when it could not be read */
-	char text[256];         /* for an admin */
+	int error;             /* negative errno where outcome has one */
+	char value[VALUE_MAX]; /* what the kernel says now; "" when it could not be read */
+	char text[256];        /* for an admin */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A workload profile: what softnetd may and shall do. Read from libconfig files by profile/; here it
- * is only the noun. Every value knows the file and line it came from.
+ * A workload profile: what softnetd may and shall do. Read from libconfig files by profile/; here
+ * it is only the noun. Every value knows the file and line it came from.
  */
 #pragma once
 
@@ -9,18 +9,22 @@
 #include "model/tunable.h"
 
 struct origin {
-	char *file;    /* NULL: built in */
+	char *file; /* NULL: built in */
 	unsigned line;
 };
 
 enum setting_kind {
 	SETTING_LEAVE, /* do not touch: the default of everything */
-	SETTING_VALUE, /* policy: this value, stated outright. A word list "schedutil|powersave" is taken
-			* as the first that the host offers */
+	SETTING_VALUE, /* policy: this value, stated outright. A word list "schedutil|powersave" is
+			* taken as the first that the host offers */
 	SETTING_RANGE, /* the loop may move inside low … high */
 };
 
-enum on_foreign { ON_FOREIGN_YIELD, ON_FOREIGN_ENFORCE, ON_FOREIGN_ADOPT };
+enum on_foreign {
+	ON_FOREIGN_YIELD,
+	ON_FOREIGN_ENFORCE,
+	ON_FOREIGN_ADOPT
+};
 
 struct profile_setting {
 	enum setting_kind kind;
@@ -30,7 +34,12 @@ struct profile_setting {
 	struct origin origin;
 };
 
-enum placement { PLACEMENT_LEAVE, PLACEMENT_SPREAD, PLACEMENT_PACK, PLACEMENT_NEAR };
+enum placement {
+	PLACEMENT_LEAVE,
+	PLACEMENT_SPREAD,
+	PLACEMENT_PACK,
+	PLACEMENT_NEAR
+};
 const char *placement_to_string(enum placement p);
 int placement_from_string(const char *s, enum placement *ret);
 extern const char *const placement_names[]; /* ends with NULL */
@@ -61,17 +70,21 @@ DEFINE_CLEANUP(struct profile *, profile_free);
 /* NULL: no rule fits, which means PLACEMENT_LEAVE. */
 const struct nic_rule *profile_nic_rule(const struct profile *p, const char *ifname);
 
-enum mode { MODE_OBSERVE, MODE_ADVISE, MODE_APPLY };
+enum mode {
+	MODE_OBSERVE,
+	MODE_ADVISE,
+	MODE_APPLY
+};
 const char *mode_to_string(enum mode m);
 int mode_from_string(const char *s, enum mode *ret);
 
 /* softnetd.conf */
 struct config {
 	enum mode mode;
-	char *profile;            /* name of the default profile */
-	uint64_t tick_usec;       /* fast tick, default 1 s */
-	uint64_t slow_look_usec;  /* default 10 s */
-	bool keep_on_stop;        /* on_stop = "keep" */
+	char *profile;           /* name of the default profile */
+	uint64_t tick_usec;      /* fast tick, default 1 s */
+	uint64_t slow_look_usec; /* default 10 s */
+	bool keep_on_stop;       /* on_stop = "keep" */
 	unsigned max_changes_per_hour;
 	unsigned max_moves_per_round;
 	struct origin profile_origin, mode_origin;

@@ -7,21 +7,23 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/cpuset.h"
 #include "base/util.h"
 
 enum source {
-	SOURCE_SOFTNET,    /* /proc/net/softnet_stat */
-	SOURCE_SOFTIRQS,   /* /proc/softirqs */
-	SOURCE_STAT,       /* /proc/stat */
-	SOURCE_NETDEV,     /* /proc/net/dev: the NICs' own receive counters, before GRO */
-	SOURCE_IRQ_COUNTS, /* per-CPU counts of the NICs' interrupts */
-	SOURCE_KSOFTIRQD,  /* /proc/PID/schedstat of ksoftirqd/N */
-	SOURCE_PSI_CPU,    /* /proc/pressure/cpu */
-	SOURCE_PSI_IRQ,    /* /proc/pressure/irq */
-	SOURCE_KMSG,       /* /dev/kmsg */
-	SOURCE_TOPOLOGY,   /* CPUs, NICs, their interrupts */
-	SOURCE_CPUFREQ,    /* cpufreq policies */
+	SOURCE_SOFTNET,      /* /proc/net/softnet_stat */
+	SOURCE_SOFTIRQS,     /* /proc/softirqs */
+	SOURCE_STAT,         /* /proc/stat */
+	SOURCE_NETDEV,       /* /proc/net/dev: the NICs' own receive counters, before GRO */
+	SOURCE_IRQ_COUNTS,   /* per-CPU counts of the NICs' interrupts */
+	SOURCE_KSOFTIRQD,    /* /proc/PID/schedstat of ksoftirqd/N */
+	SOURCE_PSI_CPU,      /* /proc/pressure/cpu */
+	SOURCE_PSI_IRQ,      /* /proc/pressure/irq */
+	SOURCE_KMSG,         /* /dev/kmsg */
+	SOURCE_TOPOLOGY,     /* CPUs, NICs, their interrupts */
+	SOURCE_CPUFREQ,      /* cpufreq policies */
 	SOURCE_SOFTIRQ_STAT, /* /proc/softirq_stat of the kernel series */
 	_SOURCE_MAX,
 };
@@ -32,32 +34,41 @@ const char *source_path(enum source s);      /* "/proc/net/softnet_stat" … for
 enum source_state {
 	SOURCE_UNREAD, /* not looked at yet */
 	SOURCE_OK,
-	SOURCE_ABSENT, /* this host does not have it: said once, nothing is wrong */
+	SOURCE_ABSENT,  /* this host does not have it: said once, nothing is wrong */
 	SOURCE_STRANGE, /* there, but unreadable or not what it should be: see text */
 };
 
 struct source_status {
 	enum source_state state;
 	int error;      /* negative errno, or 0 */
-	char text[160]; /* for an admin: what, where (file:line), what it means; "" when SOURCE_OK */
+	char text[160]; /* for an admin: what, where (file:line), what it means; "" when SOURCE_OK
+			 */
 };
 
 enum softirq_vector { /* include/linux/interrupt.h; bit n of a NOHZ mask is vector n */
-	SOFTIRQ_HI, SOFTIRQ_TIMER, SOFTIRQ_NET_TX, SOFTIRQ_NET_RX, SOFTIRQ_BLOCK,
-	SOFTIRQ_IRQ_POLL, SOFTIRQ_TASKLET, SOFTIRQ_SCHED, SOFTIRQ_HRTIMER, SOFTIRQ_RCU,
+	SOFTIRQ_HI,
+	SOFTIRQ_TIMER,
+	SOFTIRQ_NET_TX,
+	SOFTIRQ_NET_RX,
+	SOFTIRQ_BLOCK,
+	SOFTIRQ_IRQ_POLL,
+	SOFTIRQ_TASKLET,
+	SOFTIRQ_SCHED,
+	SOFTIRQ_HRTIMER,
+	SOFTIRQ_RCU,
 	_SOFTIRQ_MAX,
 };
 extern const char *const softirq_names[_SOFTIRQ_MAX]; /* as /proc/softirqs spells them */
 #define SOFTIRQ_MASK_NET ((1U << SOFTIRQ_NET_TX) | (1U << SOFTIRQ_NET_RX))
 
 enum {
-	HAVE_SOFTNET    = 1 << 0,
-	HAVE_RPS        = 1 << 1, /* column 10 */
+	HAVE_SOFTNET = 1 << 0,
+	HAVE_RPS = 1 << 1,        /* column 10 */
 	HAVE_FLOW_LIMIT = 1 << 2, /* column 11 */
-	HAVE_BACKLOG    = 1 << 3, /* column 12 */
-	HAVE_SOFTIRQS   = 1 << 4,
-	HAVE_STAT       = 1 << 5,
-	HAVE_KSOFTIRQD  = 1 << 6,
+	HAVE_BACKLOG = 1 << 3,    /* column 12 */
+	HAVE_SOFTIRQS = 1 << 4,
+	HAVE_STAT = 1 << 5,
+	HAVE_KSOFTIRQD = 1 << 6,
 };
 
 struct cpu_sample {
@@ -73,11 +84,15 @@ struct cpu_sample {
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
 };
 
-/* Counts of one NIC interrupt: counts[i] belongs to CPU id i, i < n_cpus. The counter is an unsigned
- * int in the kernel and wraps. irq is an index into topology's irqs. */
+/* Counts of one NIC interrupt: counts[i] belongs to CPU id i, i < n_cpus. The counter is an
+ * unsigned int in the kernel and wraps. irq is an index into topology's irqs. */
 struct irq_sample {
 	bool have;
 	uint32_t *counts;
+	/* The forced thread irq/N-… (RT, threadirqs), from /proc/PID/schedstat; thread_pid 0: none
+	 * seen. */
+	pid_t thread_pid;
+	uint64_t thread_run_ns, thread_wait_ns, thread_switches;
 };
 
 struct pressure { /* "some" line; total is µs of stall since boot */
@@ -93,7 +108,7 @@ struct nic_sample { /* index as in topology's nics */
 /* Kernel-log events since the last snapshot, by kind. */
 enum kmsg_kind {
 	KMSG_OTHER,
-	KMSG_NOHZ_PENDING,   /* mask says which softirqs */
+	KMSG_NOHZ_PENDING, /* mask says which softirqs */
 	KMSG_RCU_STALL,
 	KMSG_SOFT_LOCKUP,
 	KMSG_HARD_LOCKUP,
@@ -118,7 +133,7 @@ struct kmsg_event {
 struct snapshot {
 	uint64_t mono_usec; /* CLOCK_MONOTONIC when the reading began */
 	uint64_t boot_usec; /* CLOCK_BOOTTIME: runs on while suspended */
-	bool slow;          /* a slow look: irq counts of leaks, ksoftirqd and settings were read too */
+	bool slow; /* a slow look: irq counts of leaks, ksoftirqd and settings were read too */
 	struct source_status source[_SOURCE_MAX];
 
 	struct cpuset online; /* as this snapshot saw it */
@@ -132,9 +147,9 @@ struct snapshot {
 
 	unsigned n_events;
 	struct kmsg_event event[SNAPSHOT_EVENTS_MAX];
-	unsigned events_lost;      /* more than fit above, in this tick */
+	unsigned events_lost;       /* more than fit above, in this tick */
 	uint64_t kmsg_records_lost; /* overrun by the kernel's ring (EPIPE), since start */
-	unsigned nohz_lines;       /* NOHZ lines of this boot seen so far, old ones too */
+	unsigned nohz_lines;        /* NOHZ lines of this boot seen so far, old ones too */
 };
 
 /* Allocates the arrays, all zero. N_CPUS may be 0. */

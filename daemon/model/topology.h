@@ -11,37 +11,37 @@
 #include "model/tunable.h"
 
 struct cpu {
-	bool present;   /* this id exists */
+	bool present; /* this id exists */
 	bool online;
-	bool isolated;  /* isolcpus, nohz_full or an isolated cpuset partition: never placed on */
-	int node;       /* NUMA node, -1: not known */
+	bool isolated; /* isolcpus, nohz_full or an isolated cpuset partition: never placed on */
+	int node;      /* NUMA node, -1: not known */
 	int package;
-	int core;       /* logical core number, unique in the machine; siblings share it; -1 not known */
-	int cache;      /* logical number of the last-level cache; -1 not known */
-	unsigned smt;   /* 0: first thread of its core, 1: second … */
+	int core;  /* logical core number, unique in the machine; siblings share it; -1 not known */
+	int cache; /* logical number of the last-level cache; -1 not known */
+	unsigned smt;      /* 0: first thread of its core, 1: second … */
 	unsigned capacity; /* cpu_capacity of hybrid machines, else 1024 */
 };
 
 enum irq_role {
-	IRQ_OTHER,  /* not a NIC's, or a NIC's control vector (config, misc, mgmnt, async) */
-	IRQ_RX,     /* receives */
-	IRQ_RXTX,   /* one vector for both directions */
-	IRQ_TX,     /* transmits only */
+	IRQ_OTHER, /* not a NIC's, or a NIC's control vector (config, misc, mgmnt, async) */
+	IRQ_RX,    /* receives */
+	IRQ_RXTX,  /* one vector for both directions */
+	IRQ_TX,    /* transmits only */
 };
 const char *irq_role_to_string(enum irq_role r);
 
 #define IRQ_NAME_MAX 96
 struct irq {
-	unsigned number;           /* now: reused by the kernel after a driver reset */
-	int nic;                   /* index into nics, -1 */
-	int queue;                 /* as far as the name tells, -1 not known (bnxt cuts it off) */
+	unsigned number; /* now: reused by the kernel after a driver reset */
+	int nic;         /* index into nics, -1 */
+	int queue;       /* as far as the name tells, -1 not known (bnxt cuts it off) */
 	enum irq_role role;
-	bool managed;              /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
-	bool shared;               /* more than one action: left alone */
+	bool managed; /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
+	bool shared;  /* more than one action: left alone */
 	bool have_affinity, have_effective;
-	struct cpuset affinity;    /* smp_affinity_list */
-	struct cpuset effective;   /* effective_affinity_list: the truth */
-	char name[IRQ_NAME_MAX];   /* action */
+	struct cpuset affinity;      /* smp_affinity_list */
+	struct cpuset effective;     /* effective_affinity_list: the truth */
+	char name[IRQ_NAME_MAX];     /* action */
 	char identity[IDENTITY_MAX]; /* see struct target */
 };
 
@@ -50,22 +50,22 @@ struct nic {
 	char name[16];
 	char device[256]; /* sysfs device path relative to the root; "" for a virtual NIC */
 	char driver[32];
-	int node;         /* NUMA node, -1 */
+	int node; /* NUMA node, -1 */
 	bool up;
 	unsigned rx_queues; /* 0 not known */
 	bool rps;           /* some rps_cpus mask is not zero */
 };
 
-struct policy { /* a cpufreq policy */
-	unsigned number;      /* policyN */
-	struct cpuset cpus;   /* related CPUs */
-	bool active;          /* has an online CPU; others read EBUSY */
+struct policy {             /* a cpufreq policy */
+	unsigned number;    /* policyN */
+	struct cpuset cpus; /* related CPUs */
+	bool active;        /* has an online CPU; others read EBUSY */
 	char driver[32];
 	char governor[32];
-	char governors[256];  /* scaling_available_governors, blank separated */
+	char governors[256]; /* scaling_available_governors, blank separated */
 	bool have_epp;
 	char epp[32];
-	char epps[160];       /* energy_performance_available_preferences */
+	char epps[160]; /* energy_performance_available_preferences */
 	char identity[IDENTITY_MAX];
 };
 
@@ -79,15 +79,15 @@ struct topology {
 	struct nic *nic;
 	unsigned n_policies;
 	struct policy *policy;
-	unsigned hz;       /* kernel's HZ as far as it can be known without its config: from the floor of
-			    * netdev_budget_usecs or the log; 0 not known */
-	unsigned user_hz;  /* unit of /proc/stat */
-	bool rt;           /* /sys/kernel/realtime says 1 */
-	bool threadirqs;   /* on the command line, or rt */
+	unsigned hz; /* kernel's HZ as far as it can be known without its config: from the floor of
+		      * netdev_budget_usecs or the log; 0 not known */
+	unsigned user_hz;    /* unit of /proc/stat */
+	bool rt;             /* /sys/kernel/realtime says 1 */
+	bool threadirqs;     /* on the command line, or rt */
 	bool thread_backlog; /* backlog NAPI threads */
-	bool irq_threads;  /* forced IRQ threads are there to be seen */
-	bool container;    /* we seem to run in one: sources may be the host's, writes will fail */
-	char kernel[96];   /* osrelease */
+	bool irq_threads;    /* forced IRQ threads are there to be seen */
+	bool container;  /* we seem to run in one: sources may be the host's, writes will fail */
+	char kernel[96]; /* osrelease */
 	char hostname[65];
 	/* Other programs that place interrupts or set governors, "irqbalance, tuned" or "" */
 	char rivals[128];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one table of settings. Everything that names a setting — profile keys, CLI and D-Bus names,
- * completion, the man page's table, the reader in observe/, the writer in act/ — is derived from it.
- * A setting is described here once, and nowhere else.
+ * completion, the man page's table, the reader in observe/, the writer in act/ — is derived from
+ * it. A setting is described here once, and nowhere else.
  *
  * Sources: design "Settings"; kernel-facts 1.3 (budgets), 1.5 (busy polling), 4.1 (softirq series),
  * 6.1 (IRQ affinity), 6.2 (cpufreq).
@@ -55,19 +55,21 @@ enum granularity {
 };
 
 struct tunable {
-	const char *id;     /* snake_case: profile key, CLI name, D-Bus name */
-	const char *path;   /* relative to the root; one %u for the IRQ or policy number if scoped */
+	const char *id;   /* snake_case: profile key, CLI name, D-Bus name */
+	const char *path; /* relative to the root; one %u for the IRQ or policy number if scoped */
 	const char *family; /* heading in listings and man page */
 	const char *unit;   /* "µs", "packets", "" … */
 	const char *doc;    /* one line, for an admin */
-	const char *owners; /* who else commonly writes it: named when the value turns out foreign */
+	const char
+		*owners; /* who else commonly writes it: named when the value turns out foreign */
 	enum scope scope;
 	enum value_type type;
 	enum granularity granularity;
-	int64_t min, max;       /* hard caps of softnetd: never written outside, whatever a profile says */
-	int64_t kernel_default; /* INT64_MIN: depends on the host */
+	int64_t min,
+		max; /* hard caps of softnetd: never written outside, whatever a profile says */
+	int64_t kernel_default;   /* INT64_MIN: depends on the host */
 	const char *const *words; /* VALUE_NUMBER with names (0 = first), or NULL */
-	bool series;            /* exists only with the kernel series: absence is not worth a warning */
+	bool series; /* exists only with the kernel series: absence is not worth a warning */
 	enum tunable_id coupled; /* written with it, in table order; _TUNABLE_MAX: none */
 };
 
@@ -91,11 +93,13 @@ const char *scope_to_string(enum scope s);
 
 /*
  * Puts TEXT (what an admin or a kernel file says) into the spelling that is written and compared:
- * numbers plain decimal (names of VALUE_NUMBER words become numbers), CPU lists sorted, EPP words as
- * the kernel spells them. Errors: -EINVAL not such a value, -ERANGE outside the hard caps,
- * -ENOSPC buffer too small. Caps are checked only when CHECK_CAPS: what a kernel says may be anything.
+ * numbers plain decimal (names of VALUE_NUMBER words become numbers), CPU lists sorted, EPP words
+ * as the kernel spells them. Errors: -EINVAL not such a value, -ERANGE outside the hard caps,
+ * -ENOSPC buffer too small. Caps are checked only when CHECK_CAPS: what a kernel says may be
+ * anything.
  */
-int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf, size_t size);
+int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
+		      size_t size);
 
 /* Whether two values mean the same: "0f" / "f", "performance" / "0", "4000" / "8000" never. */
 bool tunable_equal(const struct tunable *t, const char *a, const char *b);
@@ -106,10 +110,11 @@ bool tunable_equal(const struct tunable *t, const char *a, const char *b);
  */
 int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz);
 
-/* The next value from VALUE towards more (UP) or less that makes a difference to the kernel: a factor
- * of 1.5, whole jiffies where that is the granularity, clamped to LOW … HIGH. Returns VALUE itself
- * when there is no step left. */
-int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high, unsigned hz);
+/* The next value from VALUE towards more (UP) or less that makes a difference to the kernel: a
+ * factor of 1.5, whole jiffies where that is the granularity, clamped to LOW … HIGH. Returns VALUE
+ * itself when there is no step left. */
+int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
+		     unsigned hz);
 
 /* The path for NUMBER (ignored for SCOPE_HOST). */
 int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t size);
@@ -118,8 +123,9 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
  * What a setting belongs to. NUMBER is only good for now: IRQ numbers and policy numbers are reused
  * by the kernel. IDENTITY is what stays, and what the ledger stores (design, "Ownership"):
  *   SCOPE_HOST    "host"
- *   SCOPE_IRQ     "<sysfs device path>|<action name>"       e.g. "devices/pci0000:00/0000:00:03.0|virtio1-input.0"
- *   SCOPE_POLICY  "cpus:<related CPU list>"                  e.g. "cpus:0-1"
+ *   SCOPE_IRQ     "<sysfs device path>|<action name>"       e.g.
+ * "devices/pci0000:00/0000:00:03.0|virtio1-input.0" SCOPE_POLICY  "cpus:<related CPU list>" e.g.
+ * "cpus:0-1"
  */
 #define IDENTITY_MAX 320
 struct target {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Differences between snapshots, over the last WINDOW_TICKS ticks: what decide/ works on. Counters
- * are compared modulo their width; gauges are kept as they are. A CPU, IRQ or NIC that comes or goes,
- * a suspend, or a clock that jumped gives no difference for that tick (the pair is re-baselined),
- * never a wrong one. No I/O; allocates only when the machine changes its size.
+ * are compared modulo their width; gauges are kept as they are. A CPU, IRQ or NIC that comes or
+ * goes, a suspend, or a clock that jumped gives no difference for that tick (the pair is
+ * re-baselined), never a wrong one. No I/O; allocates only when the machine changes its size.
  */
 #pragma once
 
@@ -14,20 +14,25 @@
 struct cpu_delta {
 	uint32_t have; /* HAVE_ bits good in both snapshots */
 	uint32_t processed, dropped, squeezed, received_rps, flow_limit;
-	uint32_t backlog; /* gauge of the later one */
-	uint32_t net_rx, net_tx; /* softirq runs */
+	uint32_t backlog;                                    /* gauge of the later one */
+	uint32_t net_rx, net_tx;                             /* softirq runs */
 	uint32_t busy, softirq_time, irq_time, steal, total; /* USER_HZ ticks */
-	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns; /* only when have & HAVE_KSOFTIRQD */
+	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns;        /* only when have & HAVE_KSOFTIRQD */
+};
+
+struct irq_delta {
+	bool have, have_thread;
+	uint32_t total; /* interrupts in this tick, all CPUs */
+	/* of its forced thread: time on a CPU, time runnable but waiting, times scheduled in */
+	uint32_t run_usec, wait_usec, switches;
 };
 
 struct tick {
 	uint64_t begin_usec, end_usec; /* CLOCK_MONOTONIC */
 	bool valid;
-	struct cpu_delta *cpu;     /* [n_cpus] */
-	uint64_t *irq_total;       /* [n_irqs]: interrupts in this tick */
-	struct cpuset *irq_cpus;   /* [n_irqs]: CPUs where the counter grew */
-	bool *irq_have;            /* [n_irqs] */
-	uint64_t nic_rx_packets;   /* sum over the NICs with a device; valid when nic_have */
+	struct cpu_delta *cpu;   /* [n_cpus] */
+	struct irq_delta *irq;   /* [n_irqs] */
+	uint64_t nic_rx_packets; /* sum over the NICs with a device; valid when nic_have */
 	bool nic_have;
 	bool psi_cpu_have, psi_irq_have;
 	uint64_t psi_cpu_usec, psi_irq_usec;
@@ -38,8 +43,9 @@ struct window {
 	unsigned filled; /* valid ticks held, newest first by window_tick(w, 0) */
 	unsigned head;
 	struct tick tick[WINDOW_TICKS];
-	struct snapshot *last; /* copy of what was pushed last */
-	unsigned rebaselined;  /* how often a difference was dropped, since start */
+	struct snapshot *last;   /* copy of what was pushed last */
+	struct cpuset *irq_cpus; /* [n_irqs]: CPUs where the counter grew in the newest tick */
+	unsigned rebaselined;    /* how often a difference was dropped, since start */
 };
 
 int window_new(struct window **ret);

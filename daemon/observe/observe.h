@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sensors, as one: an observer owns the open files of all of them and fills one snapshot a tick.
- * One file per sensor beside this one; each reads through the I/O seam only, and each failure ends in
- * that source's status, never in the caller's return value.
+ * The sensors, as one: an observer owns the open files of all of them and fills one snapshot a
+ * tick. One file per sensor beside this one; each reads through the I/O seam only, and each failure
+ * ends in that source's status, never in the caller's return value.
  */
 #pragma once
 
@@ -19,14 +19,14 @@ DEFINE_CLEANUP(struct observer *, observer_free);
 
 /*
  * Finds out what the machine is made of. Expensive (hwloc, sysfs walk): at start, and when
- * observer_topology_changed() says so. Never fails but for -ENOMEM: what cannot be read is absent, and
- * the status of SOURCE_TOPOLOGY and SOURCE_CPUFREQ in the next snapshots says why.
+ * observer_topology_changed() says so. Never fails but for -ENOMEM: what cannot be read is absent,
+ * and the status of SOURCE_TOPOLOGY and SOURCE_CPUFREQ in the next snapshots says why.
  */
 int observer_topology(struct observer *o, struct topology **ret);
 
 /*
- * Reads the fast sources, and with SLOW also the slow ones (whole /proc/interrupts, ksoftirqd of all
- * CPUs, affinities). TOPOLOGY is the last one made, and its NIC interrupts' affinity, effective
+ * Reads the fast sources, and with SLOW also the slow ones (whole /proc/interrupts, ksoftirqd of
+ * all CPUs, affinities). TOPOLOGY is the last one made, and its NIC interrupts' affinity, effective
  * affinity and the online set are refreshed in place on a slow look. S must be from
  * observer_snapshot_new(). Returns 0 or -ENOMEM.
  */
@@ -44,7 +44,8 @@ int observer_kmsg_fd(const struct observer *o);
 
 /*
  * The present value of a setting, as the kernel spells it (not canonical): reading side of the
- * tunable table. -ENOENT the host has no such setting; else read(2)'s errno. For governor and EPP the
- * answer is the policy's file; for affinity it is smp_affinity_list.
+ * tunable table. -ENOENT the host has no such setting; else read(2)'s errno. For governor and EPP
+ * the answer is the policy's file; for affinity it is smp_affinity_list.
  */
-int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf, size_t size);
+int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
+		  size_t size);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/decision.h"
+
+const char *symptom_to_string(enum symptom s)
+{
+	static const char *const names[_SYMPTOM_MAX] = {
+		[SYMPTOM_NONE] = "none",
+		[SYMPTOM_BACKLOG_DROP] = "backlog-drop",
+		[SYMPTOM_SQUEEZED] = "squeezed",
+		[SYMPTOM_HOT_CPU] = "hot-cpu",
+		[SYMPTOM_IRQ_LEAKED] = "irq-leaked",
+		[SYMPTOM_IRQ_PINGPONG] = "irq-pingpong",
+		[SYMPTOM_NOHZ_NET] = "nohz-net",
+		[SYMPTOM_STALLED] = "stalled",
+		[SYMPTOM_BLIND] = "blind",
+	};
+
+	return names[s];
+}
+
+const char *squeeze_cause_to_string(enum squeeze_cause c)
+{
+	static const char *const names[] = {"unknown", "packets", "time"};
+
+	return names[c];
+}
+
+const char *change_class_to_string(enum change_class c)
+{
+	static const char *const names[] = {"policy", "trial", "manual", "restore"};
+
+	return names[c];
+}
+
+const char *outcome_to_string(enum outcome o)
+{
+	static const char *const names[] = {
+		[OUTCOME_DONE] = "done",           [OUTCOME_PENDING] = "pending",
+		[OUTCOME_UNCHANGED] = "unchanged", [OUTCOME_FOREIGN] = "foreign",
+		[OUTCOME_REFUSED] = "refused",     [OUTCOME_UNSUPPORTED] = "unsupported",
+		[OUTCOME_MANAGED] = "managed",     [OUTCOME_READ_ONLY] = "read-only",
+		[OUTCOME_DIFFERENT] = "different", [OUTCOME_ADVISED] = "advised",
+	};
+
+	return names[o];
+}
+
+int change_command(const struct change *c, char *buf, size_t size)
+{
+	const struct tunable *t = &tunables[c->tunable];
+	char path[256];
+	int r;
+
+	r = tunable_path(t, c->target.number, path, sizeof(path));
+	if (r < 0)
+		return r;
+	if (startswith(path, "proc/sys/")) {
+		char key[256];
+
+		strcpy(key, path + strlen("proc/sys/"));
+		for (char *k = key; *k; k++)
+			if (*k == '/')
+				*k = '.';
+		r = format_into(buf, size, "sysctl -w %s=%s", key, c->to);
+	} else {
+		r = format_into(buf, size, "echo %s > /%s", c->to, path);
+	}
+	return r < 0 ? r : 0;
+}

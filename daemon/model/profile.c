@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/profile.h"
+
+#include <fnmatch.h>
+
+const char *const placement_names[] = {"leave", "spread", "pack", NULL};
+static const char *const mode_names[] = {"observe", "advise", "apply", NULL};
+
+static int find_name(const char *const *names, const char *s)
+{
+	for (int i = 0; names[i]; i++)
+		if (streq(names[i], s))
+			return i;
+	return -EINVAL;
+}
+
+const char *placement_to_string(enum placement p)
+{
+	return placement_names[p];
+}
+
+int placement_from_string(const char *s, enum placement *ret)
+{
+	int i = find_name(placement_names, s);
+
+	if (i < 0)
+		return i;
+	*ret = (enum placement)i;
+	return 0;
+}
+
+const char *mode_to_string(enum mode m)
+{
+	return mode_names[m];
+}
+
+int mode_from_string(const char *s, enum mode *ret)
+{
+	int i = find_name(mode_names, s);
+
+	if (i < 0)
+		return i;
+	*ret = (enum mode)i;
+	return 0;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
+		free(p->setting[i].value);
+		free(p->setting[i].origin.file);
+	}
+	for (size_t i = 0; i < p->n_nics; i++) {
+		free(p->nic[i].match);
+		free(p->nic[i].origin.file);
+	}
+	free(p->nic);
+	free(p->name);
+	free(p->description);
+	free(p->inherits);
+	free(p->file);
+	free(p);
+}
+
+const struct nic_rule *profile_nic_rule(const struct profile *p, const char *ifname)
+{
+	for (size_t i = 0; i < p->n_nics; i++)
+		if (fnmatch(p->nic[i].match, ifname, 0) == 0)
+			return &p->nic[i];
+	return NULL;
+}
+
+void config_done(struct config *c)
+{
+	free(c->profile);
+	free(c->profile_origin.file);
+	free(c->mode_origin.file);
+	*c = (struct config){};
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/topology.h"
+
+const char *irq_role_to_string(enum irq_role r)
+{
+	static const char *const names[] = {"other", "rx", "rxtx", "tx"};
+
+	return names[r];
+}
+
+void topology_free(struct topology *t)
+{
+	if (!t)
+		return;
+	free(t->cpu);
+	free(t->irq);
+	free(t->nic);
+	free(t->policy);
+	free(t);
+}
+
+const struct irq *topology_irq(const struct topology *t, unsigned number)
+{
+	for (unsigned i = 0; i < t->n_irqs; i++)
+		if (t->irq[i].number == number)
+			return &t->irq[i];
+	return NULL;
+}
+
+const struct irq *topology_irq_by_identity(const struct topology *t, const char *identity)
+{
+	for (unsigned i = 0; i < t->n_irqs; i++)
+		if (streq(t->irq[i].identity, identity))
+			return &t->irq[i];
+	return NULL;
+}
+
+const struct nic *topology_nic(const struct topology *t, const char *name)
+{
+	for (unsigned i = 0; i < t->n_nics; i++)
+		if (streq(t->nic[i].name, name))
+			return &t->nic[i];
+	return NULL;
+}
+
+const struct policy *topology_policy_by_identity(const struct topology *t, const char *identity)
+{
+	for (unsigned i = 0; i < t->n_policies; i++)
+		if (streq(t->policy[i].identity, identity))
+			return &t->policy[i];
+	return NULL;
+}
+
+static struct target scoped_target(enum scope scope, unsigned number, const char *identity)
+{
+	struct target t = {.scope = scope, .number = number};
+
+	strcpy(t.identity, identity); /* both are IDENTITY_MAX long */
+	return t;
+}
+
+struct target irq_target(const struct irq *irq)
+{
+	return scoped_target(SCOPE_IRQ, irq->number, irq->identity);
+}
+
+struct target policy_target(const struct policy *p)
+{
+	return scoped_target(SCOPE_POLICY, p->number, p->identity);
+}

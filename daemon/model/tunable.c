@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/tunable.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define HOST_DEPENDENT INT64_MIN
+
+static const char *const clock_words[] = {"jiffies", "precise", NULL};
+static const char *const policy_words[] = {"default", "count",      "latency",
+					   "defer",   "throughput", NULL};
+
+/*
+ * Caps: a busy receive path is no reason to hold a CPU for long. bpftune drove netdev_budget_usecs
+ * to 300 ms on Kubernetes nodes (bpftune#178); 20 ms is the kernel's own default at HZ=100, and 5
+ * times the two jiffies of HZ=250 rounds to 40 ms. A backlog of 100,000 packets is 2 s of a 50 kpps
+ * flow: beyond that, queueing is worse than dropping.
+ */
+const struct tunable tunables[_TUNABLE_MAX] = {
+	[TUNABLE_SOFTIRQ_TIME_US] =
+		{
+			.id = "softirq_time_us",
+			.path = "proc/sys/kernel/softirq_time_us",
+			.family = "softirq",
+			.unit = "µs",
+			.min = 0,
+			.max = 100000,
+			.kernel_default = 2000,
+			.series = true,
+			.granularity = GRANULARITY_JIFFY,
+			.doc = "time budget of one run of pending softirqs, checked after each pass",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_SOFTIRQ_CLOCK] =
+		{
+			.id = "softirq_clock",
+			.path = "proc/sys/kernel/softirq_clock",
+			.family = "softirq",
+			.unit = "",
+			.min = 0,
+			.max = 1,
+			.kernel_default = 0,
+			.series = true,
+			.words = clock_words,
+			.doc = "clock of the time budget: jiffies (whole ticks) or precise (nanoseconds)",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_SOFTIRQ_MAX_RESTART] =
+		{
+			.id = "softirq_max_restart",
+			.path = "proc/sys/kernel/softirq_max_restart",
+			.family = "softirq",
+			.unit = "passes",
+			.min = 1,
+			.max = 1000,
+			.kernel_default = 10,
+			.series = true,
+			.doc = "passes over the pending softirqs before ksoftirqd takes over",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_SOFTIRQ_RESTART_POLICY] =
+		{
+			.id = "softirq_restart_policy",
+			.path = "proc/sys/kernel/softirq_restart_policy",
+			.family = "softirq",
+			.unit = "",
+			.min = 0,
+			.max = 4,
+			.kernel_default = 0,
+			.series = true,
+			.words = policy_words,
+			.doc = "what lets softirqs run again at once: default, count, latency, defer or throughput",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_NETDEV_BUDGET] =
+		{
+			.id = "netdev_budget",
+			.path = "proc/sys/net/core/netdev_budget",
+			.family = "receive budget",
+			.unit = "packets",
+			.min = 16,
+			.max = 8192,
+			.kernel_default = 300,
+			.doc = "packets that one NET_RX run may take from all NAPI instances of a CPU",
+			.owners = "bpftune, TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_NETDEV_BUDGET_USECS] =
+		{
+			.id = "netdev_budget_usecs",
+			.path = "proc/sys/net/core/netdev_budget_usecs",
+			.family = "receive budget",
+			.unit = "µs",
+			.min = 2000,
+			.max = 40000,
+			.kernel_default = HOST_DEPENDENT,
+			.granularity = GRANULARITY_JIFFY,
+			.doc = "time that one NET_RX run may take; the kernel's floor and default are two jiffies",
+			.owners = "bpftune, TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_DEV_WEIGHT] =
+		{
+			.id = "dev_weight",
+			.path = "proc/sys/net/core/dev_weight",
+			.family = "receive budget",
+			.unit = "packets",
+			.min = 16,
+			.max = 1024,
+			.kernel_default = 64,
+			.doc = "packets that the backlog of a CPU may process in one NAPI poll",
+			.owners = "TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_NETDEV_MAX_BACKLOG] =
+		{
+			.id = "netdev_max_backlog",
+			.path = "proc/sys/net/core/netdev_max_backlog",
+			.family = "receive budget",
+			.unit = "packets",
+			.min = 64,
+			.max = 100000,
+			.kernel_default = 1000,
+			.doc = "packets that may wait in a CPU's backlog (RPS, veth, loopback) before they are dropped",
+			.owners = "bpftune, TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_BUSY_POLL] =
+		{
+			.id = "busy_poll",
+			.path = "proc/sys/net/core/busy_poll",
+			.family = "busy polling",
+			.unit = "µs",
+			.min = 0,
+			.max = 1000,
+			.kernel_default = 0,
+			.doc = "time that poll, select and epoll may spin on the NIC before they sleep; 0 is off",
+			.owners = "TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_BUSY_READ] =
+		{
+			.id = "busy_read",
+			.path = "proc/sys/net/core/busy_read",
+			.family = "busy polling",
+			.unit = "µs",
+			.min = 0,
+			.max = 1000,
+			.kernel_default = 0,
+			.doc = "time that a blocking read may spin on the NIC; reaches only sockets created afterwards",
+			.owners = "TuneD, sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_BUSY_READ_FOLLOW] =
+		{
+			.id = "busy_read_follow",
+			.path = "proc/sys/net/core/busy_read_follow",
+			.family = "busy polling",
+			.unit = "",
+			.min = 0,
+			.max = 1,
+			.kernel_default = 0,
+			.series = true,
+			.doc = "1: open sockets that never set SO_BUSY_POLL follow busy_read too",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_BUSY_POLL_BUDGET] =
+		{
+			.id = "busy_poll_budget",
+			.path = "proc/sys/net/core/busy_poll_budget",
+			.family = "busy polling",
+			.unit = "packets",
+			.min = 1,
+			.max = 64,
+			.kernel_default = 8,
+			.series = true,
+			.doc = "packets that one busy poll may take where the socket did not say",
+			.owners = "sysctl.d",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_IRQ_AFFINITY] =
+		{
+			.id = "irq_affinity",
+			.path = "proc/irq/%u/smp_affinity_list",
+			.family = "interrupts",
+			.unit = "CPUs",
+			.scope = SCOPE_IRQ,
+			.type = VALUE_CPUS,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "CPUs that may take an interrupt",
+			.owners = "irqbalance, TuneD, systemd .link files, driver scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_GOVERNOR] =
+		{
+			.id = "governor",
+			.path = "sys/devices/system/cpu/cpufreq/policy%u/scaling_governor",
+			.family = "CPU power",
+			.unit = "",
+			.scope = SCOPE_POLICY,
+			.type = VALUE_WORD,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "cpufreq governor; a list \"a|b\" takes the first that the host offers",
+			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq, cpupower",
+			.coupled = TUNABLE_ENERGY_PREFERENCE,
+		},
+	[TUNABLE_ENERGY_PREFERENCE] =
+		{
+			.id = "energy_preference",
+			.path = "sys/devices/system/cpu/cpufreq/policy%u/energy_performance_preference",
+			.family = "CPU power",
+			.unit = "",
+			.scope = SCOPE_POLICY,
+			.type = VALUE_EPP,
+			.min = 0,
+			.max = 255,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "energy performance preference (EPP): a word or 0 (performance) to 255 (power)",
+			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq",
+			.coupled = TUNABLE_GOVERNOR,
+		},
+};
+
+const struct tunable *tunable_find(const char *id)
+{
+	for (size_t i = 0; i < _TUNABLE_MAX; i++)
+		if (streq(tunables[i].id, id))
+			return &tunables[i];
+	return NULL;
+}
+
+const char *const *tunable_names(void)
+{
+	static const char *names[_TUNABLE_MAX + 1];
+
+	for (size_t i = 0; i < _TUNABLE_MAX; i++)
+		names[i] = tunables[i].id;
+	return names;
+}
+
+const char *scope_to_string(enum scope s)
+{
+	static const char *const names[] = {"host", "irq", "policy"};
+
+	return names[s];
+}
+
+/* What intel_pstate and amd-pstate mean by the words (kernel-facts 6.2; auto-cpufreq#45). "default"
+ * is whatever the firmware set: it equals no number. */
+static const struct {
+	const char *word;
+	unsigned number;
+} epp_words[] = {
+	{"performance", 0},
+	{"balance_performance", 128},
+	{"balance_power", 192},
+	{"power", 255},
+};
+
+static int canonical_number(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			    size_t size)
+{
+	int64_t v;
+	int r;
+
+	r = parse_i64(text, &v);
+	if (r == -EINVAL && t->words)
+		for (v = 0; t->words[v]; v++)
+			if (streq(t->words[v], text)) {
+				r = 0;
+				break;
+			}
+	if (r < 0)
+		return r;
+	if (check_caps && (v < t->min || v > t->max))
+		return -ERANGE;
+	r = format_into(buf, size, "%lld", (long long)v);
+	return r < 0 ? r : 0;
+}
+
+static int canonical_word(const char *text, char *buf, size_t size)
+{
+	int r;
+
+	if (!*text)
+		return -EINVAL;
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("_-|", *c))
+			return -EINVAL;
+	r = format_into(buf, size, "%s", text);
+	return r < 0 ? r : 0;
+}
+
+static int canonical_epp(const char *text, char *buf, size_t size)
+{
+	uint64_t v;
+	int r;
+
+	if (isdigit((unsigned char)*text)) {
+		r = parse_u64(text, 10, &v);
+		if (r < 0)
+			return r;
+		if (v > 255)
+			return -ERANGE;
+		for (size_t i = 0; i < ELEMENTSOF(epp_words); i++)
+			if (epp_words[i].number == v)
+				return canonical_word(epp_words[i].word, buf, size);
+		r = format_into(buf, size, "%u", (unsigned)v);
+		return r < 0 ? r : 0;
+	}
+	return canonical_word(text, buf, size);
+}
+
+int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
+		      size_t size)
+{
+	char plain[VALUE_MAX];
+	struct cpuset set;
+	const char *word;
+	int r;
+
+	if (strlen(text) >= sizeof(plain))
+		return -ENOSPC;
+	strcpy(plain, text);
+	word = strstrip(plain);
+	switch (t->type) {
+	case VALUE_NUMBER:
+		return canonical_number(t, word, check_caps, buf, size);
+	case VALUE_CPUS:
+		r = cpuset_parse_list(word, &set);
+		if (r < 0)
+			return r;
+		if (check_caps && cpuset_empty(&set))
+			return -EINVAL;
+		r = cpuset_format_list(&set, buf, size);
+		return r < 0 ? r : 0;
+	case VALUE_WORD:
+		return canonical_word(word, buf, size);
+	case VALUE_EPP:
+		return canonical_epp(word, buf, size);
+	}
+	return -EINVAL;
+}
+
+bool tunable_equal(const struct tunable *t, const char *a, const char *b)
+{
+	char ca[VALUE_MAX], cb[VALUE_MAX];
+
+	if (tunable_canonical(t, a, false, ca, sizeof(ca)) < 0 ||
+	    tunable_canonical(t, b, false, cb, sizeof(cb)) < 0)
+		return streq(a, b);
+	return streq(ca, cb);
+}
+
+static int64_t jiffy_usec(unsigned hz)
+{
+	return hz > 0 ? (int64_t)USEC_PER_SEC / hz : 1;
+}
+
+int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz)
+{
+	int64_t jiffy = jiffy_usec(hz);
+
+	if (t->granularity != GRANULARITY_JIFFY || hz == 0 || value <= 0)
+		return value;
+	return (value + jiffy - 1) / jiffy * jiffy;
+}
+
+int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
+		     unsigned hz)
+{
+	int64_t lo = MAX(low, t->min), hi = MIN(high, t->max), next;
+
+	if (up)
+		next = value + MAX(value / 2, (int64_t)1);
+	else
+		next = value - MAX(value / 3, (int64_t)1);
+	if (t->granularity == GRANULARITY_JIFFY && hz > 0) {
+		int64_t jiffy = jiffy_usec(hz);
+
+		/* Whole jiffies, and at least one of them: less is no step at all to the kernel. */
+		if (up)
+			next = MAX(next / jiffy * jiffy, tunable_effective(t, value, hz) + jiffy);
+		else
+			next = MIN(tunable_effective(t, next, hz),
+				   tunable_effective(t, value, hz) - jiffy);
+		if (up && next > hi)
+			next = hi / jiffy * jiffy;
+		if (!up && next < lo)
+			next = tunable_effective(t, lo, hz);
+	}
+	next = CLAMP(next, lo, hi);
+	/* A value outside the range is led back into it, never further away. */
+	if (up ? next <= value : next >= value)
+		return value;
+	if (tunable_effective(t, next, hz) == tunable_effective(t, value, hz))
+		return value;
+	return next;
+}
+
+int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t size)
+{
+	const char *hole = strstr(t->path, "%u");
+	int r;
+
+	if (!hole)
+		r = format_into(buf, size, "%s", t->path);
+	else
+		r = format_into(buf, size, "%.*s%u%s", (int)(hole - t->path), t->path, number,
+				hole + 2);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/window.h"
+
+/* Ticks that took longer than this against the clock are a suspend or a stopped machine: the rates
+ * of such a pair mean nothing. */
+#define TICK_MAX_USEC (60 * USEC_PER_SEC)
+#define SUSPEND_USEC  (1 * USEC_PER_SEC)
+
+int window_new(struct window **ret)
+{
+	struct window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	*ret = w;
+	return 0;
+}
+
+static void tick_done(struct tick *t)
+{
+	free(t->cpu);
+	free(t->irq);
+	*t = (struct tick){};
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < WINDOW_TICKS; i++)
+		tick_done(&w->tick[i]);
+	snapshot_free(w->last);
+	free(w->irq_cpus);
+	free(w);
+}
+
+void window_reset(struct window *w)
+{
+	w->filled = 0;
+	w->head = 0;
+	snapshot_free(TAKE_PTR(w->last));
+}
+
+const struct tick *window_tick(const struct window *w, unsigned age)
+{
+	if (age >= w->filled)
+		return NULL;
+	return &w->tick[(w->head + WINDOW_TICKS - age) % WINDOW_TICKS];
+}
+
+static int resize(struct window *w, const struct snapshot *s)
+{
+	window_reset(w);
+	w->n_cpus = s->n_cpus;
+	w->n_irqs = s->n_irqs;
+	w->n_nics = s->n_nics;
+	free(w->irq_cpus);
+	w->irq_cpus = calloc(MAX(s->n_irqs, 1U), sizeof(*w->irq_cpus));
+	if (!w->irq_cpus)
+		return -ENOMEM;
+	for (size_t i = 0; i < WINDOW_TICKS; i++) {
+		struct tick *t = &w->tick[i];
+
+		tick_done(t);
+		t->cpu = calloc(MAX(s->n_cpus, 1U), sizeof(*t->cpu));
+		t->irq = calloc(MAX(s->n_irqs, 1U), sizeof(*t->irq));
+		if (!t->cpu || !t->irq)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Copies what the next difference needs; events are used in their own tick only. */
+static int remember(struct window *w, const struct snapshot *s)
+{
+	struct cpu_sample *cpu;
+	struct irq_sample *irq;
+	struct nic_sample *nic;
+
+	if (!w->last) {
+		int r = snapshot_new(s->n_cpus, s->n_irqs, s->n_nics, &w->last);
+
+		if (r < 0)
+			return r;
+	}
+	cpu = w->last->cpu;
+	irq = w->last->irq;
+	nic = w->last->nic;
+	*w->last = *s;
+	w->last->cpu = cpu;
+	w->last->irq = irq;
+	w->last->nic = nic;
+	memcpy(cpu, s->cpu, s->n_cpus * sizeof(*cpu));
+	memcpy(nic, s->nic, s->n_nics * sizeof(*nic));
+	for (unsigned i = 0; i < s->n_irqs; i++) {
+		uint32_t *counts = irq[i].counts;
+
+		irq[i] = s->irq[i];
+		irq[i].counts = counts;
+		if (irq[i].have)
+			memcpy(counts, s->irq[i].counts, s->n_cpus * sizeof(uint32_t));
+	}
+	return 0;
+}
+
+/* /proc/stat's times can step back a little on some kernels (iowait, steal): that is 0, not 2^64.
+ */
+static uint32_t forward(uint64_t now, uint64_t before)
+{
+	return now > before ? (uint32_t)MIN(now - before, (uint64_t)UINT32_MAX) : 0;
+}
+
+static void cpu_difference(const struct cpu_sample *a, const struct cpu_sample *b,
+			   struct cpu_delta *d)
+{
+	*d = (struct cpu_delta){.have = a->have & b->have};
+	if (d->have & HAVE_SOFTNET) {
+		d->processed = b->processed - a->processed;
+		d->dropped = b->dropped - a->dropped;
+		d->squeezed = b->squeezed - a->squeezed;
+	}
+	if (d->have & HAVE_RPS)
+		d->received_rps = b->received_rps - a->received_rps;
+	if (d->have & HAVE_FLOW_LIMIT)
+		d->flow_limit = b->flow_limit - a->flow_limit;
+	if (d->have & HAVE_BACKLOG)
+		d->backlog = b->backlog;
+	if (d->have & HAVE_SOFTIRQS) {
+		d->net_rx = b->softirq[SOFTIRQ_NET_RX] - a->softirq[SOFTIRQ_NET_RX];
+		d->net_tx = b->softirq[SOFTIRQ_NET_TX] - a->softirq[SOFTIRQ_NET_TX];
+	}
+	if (d->have & HAVE_STAT) {
+		d->busy = forward(b->busy, a->busy);
+		d->softirq_time = forward(b->softirq_time, a->softirq_time);
+		d->irq_time = forward(b->irq_time, a->irq_time);
+		d->steal = forward(b->steal, a->steal);
+		d->total = forward(b->total, a->total);
+	}
+	if (d->have & HAVE_KSOFTIRQD) {
+		/* A ksoftirqd that was born again starts from zero: no difference. */
+		if (b->ksoftirqd_run_ns < a->ksoftirqd_run_ns) {
+			d->have &= ~(uint32_t)HAVE_KSOFTIRQD;
+		} else {
+			d->ksoftirqd_run_ns = b->ksoftirqd_run_ns - a->ksoftirqd_run_ns;
+			d->ksoftirqd_wait_ns = b->ksoftirqd_wait_ns - a->ksoftirqd_wait_ns;
+		}
+	}
+}
+
+static void irq_difference(struct window *w, const struct irq_sample *a, const struct irq_sample *b,
+			   struct irq_delta *d, struct cpuset *where)
+{
+	*d = (struct irq_delta){.have = a->have && b->have};
+	*where = (struct cpuset){};
+	if (!d->have)
+		return;
+	for (unsigned cpu = 0; cpu < w->n_cpus; cpu++) {
+		uint32_t grown = b->counts[cpu] - a->counts[cpu];
+
+		/* More than 2^31 interrupts in one tick is a counter that was reset, not a wrap. */
+		if (grown == 0 || grown > INT32_MAX)
+			continue;
+		d->total += grown;
+		cpuset_add(where, cpu);
+	}
+	d->have_thread = a->thread_pid > 0 && a->thread_pid == b->thread_pid;
+	if (!d->have_thread)
+		return;
+	d->run_usec = forward(b->thread_run_ns / NSEC_PER_USEC, a->thread_run_ns / NSEC_PER_USEC);
+	d->wait_usec =
+		forward(b->thread_wait_ns / NSEC_PER_USEC, a->thread_wait_ns / NSEC_PER_USEC);
+	d->switches = forward(b->thread_switches, a->thread_switches);
+}
+
+static void pressure_difference(const struct pressure *a, const struct pressure *b, bool *have,
+				uint64_t *usec)
+{
+	*have = a->have && b->have && b->some_usec >= a->some_usec;
+	*usec = *have ? b->some_usec - a->some_usec : 0;
+}
+
+/* A CPU that went away while its row still counted in the other snapshot: its own difference is
+ * dropped (HAVE_SOFTNET is missing in one of the two), and so is everyone's whose layout has no CPU
+ * column, where rows shift up (below#8190). observe/ clears HAVE_SOFTNET for those. */
+static void difference(struct window *w, const struct snapshot *s, struct tick *t)
+{
+	const struct snapshot *last = w->last;
+
+	t->begin_usec = last->mono_usec;
+	t->end_usec = s->mono_usec;
+	for (unsigned i = 0; i < s->n_cpus; i++)
+		cpu_difference(&last->cpu[i], &s->cpu[i], &t->cpu[i]);
+	for (unsigned i = 0; i < s->n_irqs; i++)
+		irq_difference(w, &last->irq[i], &s->irq[i], &t->irq[i], &w->irq_cpus[i]);
+	t->nic_rx_packets = 0;
+	t->nic_have = false;
+	for (unsigned i = 0; i < s->n_nics; i++) {
+		const struct nic_sample *a = &last->nic[i], *b = &s->nic[i];
+
+		if (!a->have || !b->have || b->rx_packets < a->rx_packets)
+			continue;
+		t->nic_rx_packets += b->rx_packets - a->rx_packets;
+		t->nic_have = true;
+	}
+	pressure_difference(&last->psi_cpu, &s->psi_cpu, &t->psi_cpu_have, &t->psi_cpu_usec);
+	pressure_difference(&last->psi_irq, &s->psi_irq, &t->psi_irq_have, &t->psi_irq_usec);
+	t->valid = true;
+}
+
+/* Whether the time between two snapshots is an ordinary tick. */
+static bool ordinary(const struct snapshot *a, const struct snapshot *b)
+{
+	uint64_t mono, boot;
+
+	if (b->mono_usec <= a->mono_usec || b->boot_usec < a->boot_usec)
+		return false;
+	mono = b->mono_usec - a->mono_usec;
+	boot = b->boot_usec - a->boot_usec;
+	return mono <= TICK_MAX_USEC && boot < mono + SUSPEND_USEC;
+}
+
+int window_push(struct window *w, const struct snapshot *s)
+{
+	int r;
+
+	if (!w->tick[0].cpu || w->n_cpus != s->n_cpus || w->n_irqs != s->n_irqs ||
+	    w->n_nics != s->n_nics) {
+		r = resize(w, s);
+		if (r < 0)
+			return r;
+		return remember(w, s);
+	}
+	if (w->last) {
+		if (!ordinary(w->last, s)) {
+			w->rebaselined++;
+			w->filled = 0;
+		} else {
+			w->head = (w->head + 1) % WINDOW_TICKS;
+			difference(w, s, &w->tick[w->head]);
+			w->filled = MIN(w->filled + 1, (unsigned)WINDOW_TICKS);
+		}
+	}
+	return remember(w, s);
+}
+
+struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks)
+{
+	struct cpu_sum sum = {};
+
+	for (unsigned age = 0; age < MIN(ticks, w->filled); age++) {
+		const struct tick *t = window_tick(w, age);
+		const struct cpu_delta *d;
+
+		if (cpu >= w->n_cpus)
+			break;
+		d = &t->cpu[cpu];
+		sum.seconds += (double)(t->end_usec - t->begin_usec) / (double)USEC_PER_SEC;
+		if (d->have & HAVE_SOFTNET) {
+			sum.ticks++;
+			sum.processed += d->processed;
+			sum.dropped += d->dropped;
+			sum.squeezed += d->squeezed;
+			sum.flow_limit += d->flow_limit;
+			sum.dropped_ticks += d->dropped > 0;
+			sum.squeezed_ticks += d->squeezed > 0;
+		}
+		sum.net_rx += d->net_rx;
+		sum.softirq_time += d->softirq_time;
+		sum.irq_time += d->irq_time;
+		sum.busy += d->busy;
+		sum.total += d->total;
+	}
+	return sum;
+}
