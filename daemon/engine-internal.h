@@ -54,6 +54,16 @@ struct engine {
 
 	struct pin *pins;
 	size_t n_pins;
+	/* Interrupts that softnetd placed, by index into the topology's irqs; from the ledger. */
+	struct placed {
+		bool on;
+		struct cpuset cpus;
+	} * placed;
+	/* What the last tick reported, and the state of the sources: for entering, leaving,
+	 * changing. */
+	struct symptom_report reported[REPORTS_MAX];
+	unsigned n_reported;
+	enum source_state source_seen[_SOURCE_MAX];
 	struct history_entry history[HISTORY_MAX];
 	uint64_t history_serial;
 
@@ -63,14 +73,25 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
-	bool shape_changed;
-	/* writes in the last hour, for the change budget */
-	uint64_t change_times[64];
-	unsigned change_head;
+	bool policy_due;         /* interrupts of the profile's placement still have to move */
+	bool stalled;            /* everything went back to its original, and stays there */
 
 	void (*listener)(void *userdata, const struct engine_event *ev);
 	void *listener_userdata;
 };
+
+/* engine-change.c: from decisions and wishes to act/, and what became of them. */
+int engine_change(struct engine *e, const struct change *c, struct result *ret);
+int engine_policy(struct engine *e);
+int engine_give_back_unwanted(struct engine *e);
+int engine_place_from_ledger(struct engine *e);
+int engine_give_back_all(struct engine *e, struct restore_report *ret);
+bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
+bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
+void engine_remember(struct engine *e, const struct change *c, enum outcome outcome, int error,
+		     const char *text);
+void engine_tell(struct engine *e, const struct engine_event *ev);
+void engine_read_values(struct engine *e);
 
 static inline enum mode engine_mode(const struct engine *e)
 {

@@ -96,6 +96,18 @@ int format_into(char *buf, size_t size, const char *fmt, ...)
 	return n;
 }
 
+void append_text(char *buf, size_t size, const char *fmt, ...)
+{
+	size_t used = strnlen(buf, size);
+	va_list ap;
+
+	if (used >= size)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(buf + used, size - used, fmt, ap);
+	va_end(ap);
+}
+
 void strv_free(char **strv)
 {
 	if (!strv)

@@ -87,6 +87,9 @@ char *strstrip(char *s);
  * (the buffer then holds an empty string). */
 int format_into(char *buf, size_t size, const char *fmt, ...) _printf_(3, 4);
 
+/* Adds to the text in BUF, cut to what fits: for messages, never for values. */
+void append_text(char *buf, size_t size, const char *fmt, ...) _printf_(3, 4);
+
 /* Frees an array of strings that ends with NULL, and the array. */
 void strv_free(char **strv);
 static inline void strv_freep(char ***p)

@@ -65,7 +65,8 @@ void decider_learn(struct decider *d, const struct change *c, const struct resul
 		   uint64_t now_usec);
 
 /* Policy changes that would bring the host to what the profile states, given the topology. Fills up
- * to MAX changes, FROM empty (act/ reads it). Returns how many. Pure; used at start, on a profile
+ * to MAX changes, FROM empty (act/ reads it); interrupts of one NIC only, so call again with the
+ * topology updated until no more come. Returns how many. Pure; used at start, on a profile
  * switch and on a re-plan. */
 size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes,
 		     size_t max);

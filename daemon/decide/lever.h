@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What would lift the limit that binds: per symptom a short list of levers in order (design,
+ * "Symptom → lever"), of which the first that this host, profile and history leave open is taken. A
+ * lever that the profile does not allow is still named, as advice.
+ */
+#pragma once
+
+#include "decide/symptom.h"
+
+struct lever_memory {
+	bool retired[_TUNABLE_MAX]; /* tried without effect: not again until the host changes */
+	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */
+};
+
+/* Fills up to MAX changes for one report: host settings give one (a trial), placement one per
+ * interrupt. Returns how many. */
+size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
+		  const struct lever_memory *m, struct change *changes, size_t max);
+
+/* A stable id from what is changed and why. */
+void change_name(struct change *c);
+/* One move of PLACEMENT as a change; WHY is copied. */
+void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum symptom symptom,
+		    const char *why, struct change *ret);

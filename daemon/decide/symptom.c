@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decide/symptom.h"
+
+#include <stdio.h>
+
+void symptoms_init(struct symptoms *s)
+{
+	*s = (struct symptoms){};
+}
+
+void symptoms_done(struct symptoms *s)
+{
+	free(s->leaked_ticks);
+	free(s->leaked_since_usec);
+	free(s->pingpong);
+	s->leaked_ticks = NULL;
+	s->leaked_since_usec = NULL;
+	s->pingpong = NULL;
+}
+
+int symptoms_fit(struct symptoms *s, const struct topology *t)
+{
+	symptoms_done(s);
+	s->leaked_ticks = calloc(MAX(t->n_irqs, 1U), sizeof(*s->leaked_ticks));
+	s->leaked_since_usec = calloc(MAX(t->n_irqs, 1U), sizeof(*s->leaked_since_usec));
+	s->pingpong = calloc(MAX(t->n_nics, 1U), sizeof(*s->pingpong));
+	if (!s->leaked_ticks || !s->leaked_since_usec || !s->pingpong) {
+		s->n_irqs = s->n_nics = 0;
+		return -ENOMEM;
+	}
+	s->n_irqs = t->n_irqs;
+	s->n_nics = t->n_nics;
+	return 0;
+}
+
+struct load window_load(const struct window *w, const struct cpuset *set, unsigned ticks)
+{
+	struct load l = {};
+
+	cpuset_for_each (cpu, set) {
+		struct cpu_sum sum = window_cpu(w, cpu, ticks);
+
+		l.seconds = MAX(l.seconds, sum.seconds);
+		l.packets += (double)(sum.processed + sum.dropped);
+		l.drops += (double)sum.dropped;
+		l.squeezes += (double)sum.squeezed;
+		l.runs += (double)sum.net_rx;
+	}
+	return l;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static void evidence_add(struct symptom_report *r, const char *name, double value, const char *unit)
+{
+	if (r->n_evidence < EVIDENCE_MAX)
+		r->evidence[r->n_evidence++] = (struct evidence){name, value, unit};
+}
+
+static struct symptom_report *report_new(struct decisions *out, enum symptom symptom)
+{
+	struct symptom_report *r;
+
+	if (out->n_reports == REPORTS_MAX)
+		return NULL;
+	r = &out->report[out->n_reports++];
+	*r = (struct symptom_report){.symptom = symptom, .nic = -1, .irq = -1};
+	return r;
+}
+
+/* Hysteresis: ENTER turns it on; only LEAVE_TICKS ticks in a row without STAY turn it off. */
+static bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now)
+{
+	if (!c->on) {
+		if (enter)
+			*c = (struct symptom_cpu){.on = true, .since_usec = now};
+	} else if (stay) {
+		c->calm = 0;
+	} else if (++c->calm >= LEAVE_TICKS) {
+		c->on = false;
+	}
+	return c->on;
+}
+
+static void cpu_list(const struct cpuset *set, char *buf, size_t size)
+{
+	char full[CPUSET_LIST_MAX];
+
+	cpuset_format_list(set, full, sizeof(full));
+	if (strlen(full) < size)
+		strcpy(buf, full);
+	else
+		snprintf(buf, size, "%u CPUs", cpuset_count(set));
+}
+
+/* Shared by the per-CPU symptoms: which CPUs have it, and since when. */
+struct found {
+	struct cpuset cpus;
+	uint64_t since;
+};
+
+static void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c)
+{
+	if (cpuset_empty(&f->cpus) || c->since_usec < f->since)
+		f->since = c->since_usec;
+	cpuset_add(&f->cpus, cpu);
+}
+
+static bool drops_enter(const struct cpu_sum *s)
+{
+	double share = ratio((double)s->dropped, (double)(s->processed + s->dropped));
+
+	if (s->dropped_ticks >= DETECT_GROWN && share >= DROP_SHARE_ENTER)
+		return true;
+	return s->processed + s->dropped >= DROP_BURST_PACKETS && share >= DROP_SHARE_BURST;
+}
+
+static void find_drops(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	struct found found = {};
+	struct symptom_report *r;
+	struct load l;
+	uint64_t flow_limited = 0;
+	char cpus[64];
+
+	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
+		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
+		struct cpu_sum now = window_cpu(in->window, cpu, 1);
+
+		if (!hold(&s->drop[cpu], drops_enter(&sum), now.dropped > 0, in->now_usec))
+			continue;
+		found_add(&found, cpu, &s->drop[cpu]);
+		flow_limited += sum.flow_limit;
+	}
+	if (cpuset_empty(&found.cpus))
+		return;
+	r = report_new(out, SYMPTOM_BACKLOG_DROP);
+	if (!r)
+		return;
+	l = window_load(in->window, &found.cpus, DETECT_TICKS);
+	r->cpus = found.cpus;
+	r->since_usec = found.since;
+	evidence_add(r, "drops_per_second", ratio(l.drops, l.seconds), "/s");
+	evidence_add(r, "drop_share_percent", 100 * ratio(l.drops, l.packets), "%");
+	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
+	if (flow_limited > 0)
+		evidence_add(r, "flow_limited_per_second", ratio((double)flow_limited, l.seconds),
+			     "/s");
+	cpu_list(&found.cpus, cpus, sizeof(cpus));
+	append_text(r->text, sizeof(r->text),
+		    "the backlog of CPU %s overflows: %.0f packets/s dropped (%.2f %% of arrivals)",
+		    cpus, ratio(l.drops, l.seconds), 100 * ratio(l.drops, l.packets));
+}
+
+static bool squeezed(const struct cpu_sum *s, double share_from, double rate_from)
+{
+	if (s->seconds <= 0 || ratio((double)s->squeezed, s->seconds) < rate_from)
+		return false;
+	if (s->net_rx > 0)
+		return ratio((double)s->squeezed, (double)s->net_rx) >= share_from;
+	return ratio((double)s->squeezed, (double)s->processed) >= SQUEEZE_PER_PACKET;
+}
+
+/* Column 1 of softnet_stat is counted after GRO and again per VLAN round, so it cannot tell which
+ * limit hit: the NICs' own packets per NET_RX run can, but only as an average over all runs. */
+static enum squeeze_cause squeeze_cause(const struct decide_input *in, const struct load *l,
+					double *ret_per_run)
+{
+	struct load all;
+	double nic_packets = 0, per_run, budget;
+
+	*ret_per_run = 0;
+	for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS); age++) {
+		const struct tick *t = window_tick(in->window, age);
+
+		if (!t->nic_have)
+			return CAUSE_UNKNOWN;
+		nic_packets += (double)t->nic_rx_packets;
+	}
+	all = window_load(in->window, &in->topology->online, DETECT_TICKS);
+	if (ratio(l->squeezes, l->runs) < CAUSE_SHARE_MIN ||
+	    ratio(l->runs, all.runs) < CAUSE_CPUS_MIN)
+		return CAUSE_UNKNOWN;
+	/* Mostly veth, loopback or tunnel traffic: the NICs' counters say nothing about these runs.
+	 */
+	if (nic_packets < all.packets / 2 || !in->values->host[TUNABLE_NETDEV_BUDGET].have)
+		return CAUSE_UNKNOWN;
+	per_run = ratio(nic_packets, all.runs);
+	budget = (double)in->values->host[TUNABLE_NETDEV_BUDGET].number;
+	*ret_per_run = per_run;
+	if (per_run >= CAUSE_PACKETS_FROM * budget)
+		return CAUSE_PACKETS;
+	if (per_run <= CAUSE_TIME_BELOW * budget)
+		return CAUSE_TIME;
+	return CAUSE_UNKNOWN;
+}
+
+static void find_squeezes(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	static const char *const causes[] = {
+		[CAUSE_UNKNOWN] = "which limit they hit cannot be told",
+		[CAUSE_PACKETS] = "they hit the packet budget",
+		[CAUSE_TIME] = "they hit the time limit",
+	};
+	struct found found = {};
+	struct symptom_report *r;
+	double per_run;
+	struct load l;
+	char cpus[64];
+
+	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
+		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
+		struct cpu_sum now = window_cpu(in->window, cpu, 1);
+		bool enter = sum.squeezed_ticks >= DETECT_GROWN &&
+			     ratio((double)sum.processed, sum.seconds) >= SQUEEZE_PACKETS_MIN &&
+			     squeezed(&sum, SQUEEZE_SHARE_ENTER, SQUEEZE_RATE_MIN);
+
+		if (hold(&s->squeeze[cpu], enter,
+			 squeezed(&now, SQUEEZE_SHARE_LEAVE, SQUEEZE_RATE_MIN / 2), in->now_usec))
+			found_add(&found, cpu, &s->squeeze[cpu]);
+	}
+	if (cpuset_empty(&found.cpus))
+		return;
+	r = report_new(out, SYMPTOM_SQUEEZED);
+	if (!r)
+		return;
+	l = window_load(in->window, &found.cpus, DETECT_TICKS);
+	r->cpus = found.cpus;
+	r->since_usec = found.since;
+	r->cause = squeeze_cause(in, &l, &per_run);
+	evidence_add(r, "squeezes_per_second", ratio(l.squeezes, l.seconds), "/s");
+	if (l.runs > 0)
+		evidence_add(r, "squeezed_runs_percent", 100 * ratio(l.squeezes, l.runs), "%");
+	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
+	if (per_run > 0)
+		evidence_add(r, "nic_packets_per_run", per_run, "packets");
+	cpu_list(&found.cpus, cpus, sizeof(cpus));
+	snprintf(
+		r->text, sizeof(r->text),
+		"NET_RX runs on CPU %s end before their work is done: %.0f squeezes/s, %.0f %% of the runs; %s",
+		cpus, ratio(l.squeezes, l.seconds), 100 * ratio(l.squeezes, l.runs),
+		causes[r->cause]);
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median busy share of the online CPUs but SKIP. */
+static double others_busy(const struct decide_input *in, unsigned skip)
+{
+	static const unsigned enough = 256; /* a sample of a very large machine will do */
+	double share[256];
+	unsigned n = 0;
+
+	cpuset_for_each (cpu, &in->topology->online) {
+		struct cpu_sum sum = window_cpu(in->window, cpu, HOT_TICKS);
+
+		if (cpu == skip || sum.total == 0)
+			continue;
+		share[n++] = ratio((double)sum.busy, (double)sum.total);
+		if (n == enough)
+			break;
+	}
+	if (n == 0)
+		return 1; /* nowhere to go */
+	qsort(share, n, sizeof(*share), compare_double);
+	return share[n / 2];
+}
+
+static void find_hot(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	struct found found = {};
+	struct symptom_report *r;
+	double worst = 0, others = 0;
+	char cpus[64];
+
+	if (in->window->filled < HOT_TICKS)
+		return;
+	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
+		struct cpu_sum sum = window_cpu(in->window, cpu, HOT_TICKS);
+		double share = ratio((double)(sum.softirq_time + sum.irq_time), (double)sum.total);
+		bool enter = share >= HOT_ENTER && others_busy(in, cpu) <= HOT_OTHERS;
+
+		if (!hold(&s->hot[cpu], enter, share >= HOT_LEAVE, in->now_usec))
+			continue;
+		found_add(&found, cpu, &s->hot[cpu]);
+		if (share > worst) {
+			worst = share;
+			others = others_busy(in, cpu);
+		}
+	}
+	if (cpuset_empty(&found.cpus))
+		return;
+	r = report_new(out, SYMPTOM_HOT_CPU);
+	if (!r)
+		return;
+	r->cpus = found.cpus;
+	r->since_usec = found.since;
+	evidence_add(r, "softirq_percent", 100 * worst, "%");
+	evidence_add(r, "others_busy_percent", 100 * others, "%");
+	cpu_list(&found.cpus, cpus, sizeof(cpus));
+	snprintf(
+		r->text, sizeof(r->text),
+		"CPU %s spends %.0f %% of its time in softirqs while the median of the others is %.0f %% busy",
+		cpus, 100 * worst, 100 * others);
+}
+
+static void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	if (!in->placed || !window_tick(in->window, 0))
+		return;
+	for (unsigned i = 0; i < MIN(s->n_irqs, in->window->n_irqs); i++) {
+		const struct irq *irq = &in->topology->irq[i];
+		struct cpuset wanted, outside;
+		struct symptom_report *r;
+		char where[64], mask[64];
+
+		outside = (struct cpuset){};
+		if (in->placed(in->userdata, i, &wanted))
+			outside = cpuset_minus(&in->window->irq_cpus[i], &wanted);
+		if (cpuset_empty(&outside)) {
+			s->leaked_ticks[i] = 0;
+			continue;
+		}
+		if (s->leaked_ticks[i] < DETECT_TICKS && ++s->leaked_ticks[i] == DETECT_TICKS)
+			s->leaked_since_usec[i] = in->now_usec;
+		if (s->leaked_ticks[i] < DETECT_TICKS)
+			continue;
+		r = report_new(out, SYMPTOM_IRQ_LEAKED);
+		if (!r)
+			return;
+		r->irq = (int)i;
+		r->nic = irq->nic;
+		r->cpus = outside;
+		r->since_usec = s->leaked_since_usec[i];
+		evidence_add(r, "interrupts", window_tick(in->window, 0)->irq[i].total, "");
+		cpu_list(&outside, where, sizeof(where));
+		cpu_list(&wanted, mask, sizeof(mask));
+		append_text(r->text, sizeof(r->text),
+			    "IRQ %u (%s) was placed on CPU %s but fires on CPU %s", irq->number,
+			    irq->name, mask, where);
+	}
+}
+
+/* Seed 002: two IRQ threads of one NIC on different CPUs, each waiting for the other's softirq. */
+static bool pingpong(const struct decide_input *in, unsigned nic, struct cpuset *ret_cpus,
+		     double *ret_wait, double *ret_share)
+{
+	const struct tick *t = window_tick(in->window, 0);
+	double run = 0, wait = 0, seconds = 0;
+	unsigned threads = 0;
+
+	*ret_cpus = (struct cpuset){};
+	for (unsigned i = 0; i < in->window->n_irqs; i++) {
+		double total = 0, s = 0;
+
+		if (in->topology->irq[i].nic != (int)nic || !t->irq[i].have_thread)
+			continue;
+		for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS);
+		     age++) {
+			const struct tick *u = window_tick(in->window, age);
+
+			total += u->irq[i].total;
+			run += u->irq[i].run_usec;
+			wait += u->irq[i].wait_usec;
+			s += (double)(u->end_usec - u->begin_usec) / (double)USEC_PER_SEC;
+		}
+		seconds = MAX(seconds, s);
+		if (ratio(total, s) < PINGPONG_RATE_MIN)
+			continue;
+		threads++;
+		*ret_cpus = cpuset_or(ret_cpus, &in->window->irq_cpus[i]);
+	}
+	*ret_wait = ratio(wait, seconds);
+	*ret_share = ratio(wait, run);
+	return threads >= 2 && cpuset_count(ret_cpus) >= 2;
+}
+
+static void find_pingpong(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	if (!in->topology->threadirqs || !window_tick(in->window, 0))
+		return;
+	for (unsigned nic = 0; nic < MIN(s->n_nics, in->window->n_nics); nic++) {
+		struct symptom_report *r;
+		struct cpuset cpus;
+		double wait, share;
+		bool apart = pingpong(in, nic, &cpus, &wait, &share);
+		char where[64];
+
+		if (!hold(&s->pingpong[nic],
+			  apart && wait >= PINGPONG_WAIT_USEC && share >= PINGPONG_WAIT_SHARE,
+			  apart && wait >= PINGPONG_WAIT_USEC / 2 &&
+				  share >= PINGPONG_WAIT_SHARE / 2,
+			  in->now_usec))
+			continue;
+		r = report_new(out, SYMPTOM_IRQ_PINGPONG);
+		if (!r)
+			return;
+		r->nic = (int)nic;
+		r->cpus = cpus;
+		r->since_usec = s->pingpong[nic].since_usec;
+		evidence_add(r, "thread_wait_usec_per_second", wait, "µs/s");
+		evidence_add(r, "wait_of_run_percent", 100 * share, "%");
+		cpu_list(&cpus, where, sizeof(where));
+		snprintf(
+			r->text, sizeof(r->text),
+			"the IRQ threads of %s run on CPU %s and wait for each other: %.0f µs/s, %.0f %% of their run time",
+			in->topology->nic[nic].name, where, wait, 100 * share);
+	}
+}
+
+static bool stalls(enum kmsg_kind k)
+{
+	return k == KMSG_RCU_STALL || k == KMSG_SOFT_LOCKUP || k == KMSG_HARD_LOCKUP ||
+	       k == KMSG_NETDEV_WATCHDOG || k == KMSG_IRQ_NOBODY_CARED;
+}
+
+static void take_events(struct symptoms *s, const struct decide_input *in)
+{
+	for (unsigned i = 0; i < in->snapshot->n_events; i++) {
+		const struct kmsg_event *e = &in->snapshot->event[i];
+
+		/* Lines from before our start say nothing about now (sysklogd#29). */
+		if (e->old)
+			continue;
+		if (e->kind == KMSG_NOHZ_PENDING && (e->mask & SOFTIRQ_MASK_NET)) {
+			if (!s->nohz_usec || in->now_usec - s->nohz_usec > NOHZ_FRESH_USEC) {
+				s->nohz_since_usec = in->now_usec;
+				s->nohz_lines = 0;
+			}
+			s->nohz_usec = in->now_usec;
+			s->nohz_lines++;
+			s->nohz_mask = e->mask;
+		} else if (stalls(e->kind)) {
+			if (!s->stalled_usec || in->now_usec - s->stalled_usec > HANDS_OFF_USEC)
+				s->stalled_since_usec = in->now_usec;
+			s->stalled_usec = in->now_usec;
+			snprintf(s->stalled_text, sizeof(s->stalled_text), "%s", e->text);
+		}
+	}
+}
+
+static void find_log_events(struct symptoms *s, const struct decide_input *in,
+			    struct decisions *out)
+{
+	struct symptom_report *r;
+
+	take_events(s, in);
+	if (s->nohz_usec && in->now_usec - s->nohz_usec <= NOHZ_FRESH_USEC) {
+		r = report_new(out, SYMPTOM_NOHZ_NET);
+		if (r) {
+			r->since_usec = s->nohz_since_usec;
+			evidence_add(r, "lines", s->nohz_lines, "");
+			evidence_add(r, "mask", s->nohz_mask, "");
+			snprintf(
+				r->text, sizeof(r->text),
+				"a CPU went idle with network softirqs pending (mask %02x, %s%s%s): usually a driver that "
+				"raises them outside interrupt and BH context; no budget helps",
+				s->nohz_mask, s->nohz_mask & 1U << SOFTIRQ_NET_RX ? "NET_RX" : "",
+				(s->nohz_mask & SOFTIRQ_MASK_NET) == SOFTIRQ_MASK_NET ? "+" : "",
+				s->nohz_mask & 1U << SOFTIRQ_NET_TX ? "NET_TX" : "");
+		}
+	}
+	if (s->stalled_usec && in->now_usec - s->stalled_usec <= HANDS_OFF_USEC) {
+		out->back_to_originals = true;
+		r = report_new(out, SYMPTOM_STALLED);
+		if (r) {
+			r->since_usec = s->stalled_since_usec;
+			evidence_add(r, "seconds_ago",
+				     (double)(in->now_usec - s->stalled_usec) /
+					     (double)USEC_PER_SEC,
+				     "s");
+			append_text(r->text, sizeof(r->text), "the kernel reported: %.180s",
+				    s->stalled_text);
+		}
+	}
+}
+
+/* What is missing that a decision would need. Absent optional sources (PSI, cpufreq, the series)
+ * are facts for status, not blindness. */
+static void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	static const enum source needed[] = {SOURCE_SOFTNET, SOURCE_SOFTIRQS, SOURCE_STAT,
+					     SOURCE_KMSG,    SOURCE_NETDEV,   SOURCE_TOPOLOGY};
+	struct symptom_report *r;
+	char names[200] = "";
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(needed); i++) {
+		const struct source_status *st = &in->snapshot->source[needed[i]];
+
+		if (st->state == SOURCE_OK || st->state == SOURCE_UNREAD)
+			continue;
+		append_text(names, sizeof(names), "%s%s", n++ ? ", " : "",
+			    source_to_string(needed[i]));
+	}
+	if (in->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+		append_text(
+			names, sizeof(names),
+			"%sNOHZ lines (all %d of this boot are used up; silence until reboot says nothing)",
+			n++ ? ", " : "", NOHZ_LINES_PER_BOOT);
+	if (n == 0) {
+		s->blind_since_usec = 0;
+		return;
+	}
+	if (!s->blind_since_usec)
+		s->blind_since_usec = in->now_usec;
+	r = report_new(out, SYMPTOM_BLIND);
+	if (!r)
+		return;
+	r->since_usec = s->blind_since_usec;
+	evidence_add(r, "sources", n, "");
+	append_text(r->text, sizeof(r->text), "not to be seen: %s", names);
+}
+
+void symptoms_find(struct symptoms *s, const struct decide_input *in, struct decisions *out)
+{
+	find_log_events(s, in, out);
+	find_drops(s, in, out);
+	find_squeezes(s, in, out);
+	find_hot(s, in, out);
+	find_leaks(s, in, out);
+	find_pingpong(s, in, out);
+	find_blind(s, in, out);
+}

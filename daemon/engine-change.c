@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a decision, a profile or an admin's wish becomes a change, and how it is remembered. */
+#include "engine-internal.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+
+#define REPEAT_USEC (600 * USEC_PER_SEC)
+
+void engine_tell(struct engine *e, const struct engine_event *ev)
+{
+	if (e->listener)
+		e->listener(e->listener_userdata, ev);
+}
+
+static struct history_entry *history_find(struct engine *e, const char *id)
+{
+	struct history_entry *newest = NULL;
+
+	for (size_t i = 0; i < HISTORY_MAX; i++) {
+		struct history_entry *h = &e->history[i];
+
+		if (h->serial && h->change && streq(h->change->id, id) &&
+		    (!newest || h->serial > newest->serial))
+			newest = h;
+	}
+	return newest;
+}
+
+void engine_remember(struct engine *e, const struct change *c, enum outcome outcome, int error,
+		     const char *text)
+{
+	struct history_entry *h = &e->history[e->history_serial % HISTORY_MAX];
+	_cleanup_free_ struct change *copy = NULL;
+	_cleanup_free_ char *words = strdup(text);
+
+	if (c) {
+		copy = malloc(sizeof(*copy));
+		if (copy)
+			*copy = *c;
+	}
+	if (!words || (c && !copy))
+		return; /* a line of history is not worth more than the loop */
+	free(h->change);
+	free(h->text);
+	*h = (struct history_entry){
+		.serial = ++e->history_serial,
+		.realtime_usec = io_now(e->io, CLOCK_REALTIME),
+		.change = TAKE_PTR(copy),
+		.outcome = outcome,
+		.error = error,
+		.text = TAKE_PTR(words),
+	};
+}
+
+/* The same answer to the same wish again and again (an advice while its symptom lasts, a refusal)
+ * is one line of history and one of log, not one per tick (bpftune#155). */
+static bool is_repeat(struct engine *e, const struct change *c, const struct result *r)
+{
+	struct history_entry *h = history_find(e, c->id);
+
+	if (!h || h->outcome != r->outcome || h->error != r->error || !streq(h->change->to, c->to))
+		return false;
+	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING)
+		return false;
+	return io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
+}
+
+static void note_result(struct engine *e, const struct change *c, const struct result *r)
+{
+	char text[640] = "";
+
+	/* What was so already is no event. */
+	if (r->outcome == OUTCOME_UNCHANGED || is_repeat(e, c, r))
+		return;
+	append_text(text, sizeof(text), "%s", c->why);
+	if (r->text[0])
+		append_text(text, sizeof(text), "%s%s", text[0] ? "; " : "", r->text);
+	engine_remember(e, c, r->outcome, r->error, text);
+	engine_tell(e, &(struct engine_event){.kind = EVENT_CHANGE, .change = c, .result = r});
+}
+
+/* The topology and the values decide/ works on follow what was just written; the slow look would
+ * bring them only seconds later. */
+static void follow(struct engine *e, const struct change *c, const struct result *r)
+{
+	const struct tunable *t = &tunables[c->tunable];
+	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
+		    r->outcome == OUTCOME_UNCHANGED;
+	int64_t v;
+
+	if (t->scope == SCOPE_HOST) {
+		if (r->value[0] && parse_i64(r->value, &v) >= 0)
+			e->values.host[c->tunable].number = v;
+		e->values.host[c->tunable].limited =
+			act_learned_limit(e->actuator, c->tunable, &e->values.host[c->tunable].low,
+					  &e->values.host[c->tunable].high);
+		e->values.host[c->tunable].blocked = r->outcome == OUTCOME_READ_ONLY;
+		return;
+	}
+	if (c->tunable != TUNABLE_IRQ_AFFINITY)
+		return;
+	for (unsigned i = 0; i < e->topology->n_irqs; i++) {
+		struct irq *irq = &e->topology->irq[i];
+
+		if (!streq(irq->identity, c->target.identity))
+			continue;
+		if (r->outcome == OUTCOME_MANAGED)
+			irq->managed = true;
+		if (made)
+			cpuset_parse_list(c->to, &irq->affinity);
+		return;
+	}
+}
+
+static struct actuator *actuator_for(struct engine *e, const struct change *c)
+{
+	return engine_mode(e) == MODE_APPLY && !c->advice_only ? e->actuator : e->dry;
+}
+
+int engine_change(struct engine *e, const struct change *c, struct result *ret)
+{
+	int r;
+
+	r = act_apply(actuator_for(e, c), e->topology, c,
+		      e->profile->setting[c->tunable].on_foreign, ret);
+	note_result(e, c, ret);
+	follow(e, c, ret);
+	if (c->tunable == TUNABLE_IRQ_AFFINITY && ret->outcome != OUTCOME_ADVISED)
+		engine_place_from_ledger(e);
+	return r;
+}
+
+static bool coupled(const struct change *a, const struct change *b)
+{
+	return tunables[a->tunable].coupled == b->tunable &&
+	       streq(a->target.identity, b->target.identity);
+}
+
+static void change_couple(struct engine *e, const struct change *pair)
+{
+	struct result results[2];
+
+	act_apply_coupled(actuator_for(e, &pair[0]), e->topology, pair, 2,
+			  e->profile->setting[pair[0].tunable].on_foreign, results);
+	for (size_t i = 0; i < 2; i++)
+		note_result(e, &pair[i], &results[i]);
+}
+
+bool engine_pinned(void *userdata, enum tunable_id id, const char *identity)
+{
+	const struct engine *e = userdata;
+
+	for (size_t i = 0; i < e->n_pins; i++)
+		if (e->pins[i].tunable == id && streq(e->pins[i].target.identity, identity))
+			return true;
+	return false;
+}
+
+bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted)
+{
+	const struct engine *e = userdata;
+
+	if (!e->placed || irq >= e->topology->n_irqs || !e->placed[irq].on)
+		return false;
+	*ret_wanted = e->placed[irq].cpus;
+	return true;
+}
+
+int engine_place_from_ledger(struct engine *e)
+{
+	free(e->placed);
+	e->placed = calloc(MAX(e->topology->n_irqs, 1U), sizeof(*e->placed));
+	if (!e->placed)
+		return -ENOMEM;
+	for (unsigned i = 0; i < e->topology->n_irqs && ledger_size(e->ledger) > 0; i++) {
+		const struct ledger_entry *entry =
+			ledger_find(e->ledger, TUNABLE_IRQ_AFFINITY, e->topology->irq[i].identity);
+
+		if (entry)
+			e->placed[i].on =
+				cpuset_parse_list(entry->written, &e->placed[i].cpus) >= 0;
+	}
+	return 0;
+}
+
+void engine_read_values(struct engine *e)
+{
+	struct target host = target_host();
+
+	for (size_t id = 0; id < _TUNABLE_MAX; id++) {
+		char text[64];
+		int64_t v;
+
+		if (tunables[id].scope != SCOPE_HOST)
+			continue;
+		e->values.host[id].have =
+			observe_value(e->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&
+			parse_i64(text, &v) >= 0;
+		if (e->values.host[id].have)
+			e->values.host[id].number = v;
+		e->values.host[id].blocked =
+			act_family_blocked(e->actuator, (enum tunable_id)id) != NULL;
+	}
+}
+
+/* One round of what the profile states: host settings and governors at once, interrupts a few a
+ * tick. Whether more interrupts have to move is left in policy_due. */
+int engine_policy(struct engine *e)
+{
+	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	unsigned moves = 0;
+	size_t n;
+
+	e->policy_due = false;
+	if (!changes)
+		return log_oom();
+	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
+		return 0;
+	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
+	for (size_t i = 0; i < n; i++) {
+		struct result r;
+
+		if (engine_pinned(e, changes[i].tunable, changes[i].target.identity))
+			continue;
+		if (i + 1 < n && coupled(&changes[i], &changes[i + 1])) {
+			change_couple(e, &changes[i]);
+			i++;
+			continue;
+		}
+		if (changes[i].tunable == TUNABLE_IRQ_AFFINITY &&
+		    e->config.max_moves_per_round > 0 && ++moves > e->config.max_moves_per_round) {
+			e->policy_due = true;
+			break;
+		}
+		engine_change(e, &changes[i], &r);
+		/* A move that was made may be one of more than one round's, or the next NIC's turn
+		 * comes. */
+		if (changes[i].tunable == TUNABLE_IRQ_AFFINITY &&
+		    (r.outcome == OUTCOME_DONE || r.outcome == OUTCOME_PENDING))
+			e->policy_due = true;
+	}
+	return 0;
+}
+
+/* Whether the profile still wants a setting changed that is in the ledger. */
+static bool wanted(const struct engine *e, const struct ledger_entry *entry)
+{
+	const struct irq *irq;
+	const struct nic_rule *rule;
+
+	if (engine_pinned((void *)e, entry->tunable, entry->identity))
+		return true;
+	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
+		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
+	irq = topology_irq_by_identity(e->topology, entry->identity);
+	if (!irq || irq->nic < 0)
+		return false;
+	rule = profile_nic_rule(e->profile, e->topology->nic[irq->nic].name);
+	return rule && rule->placement != PLACEMENT_LEAVE;
+}
+
+static int give_back(struct engine *e, enum tunable_id id, const struct target *target,
+		     const char *why)
+{
+	struct change c = {.tunable = id, .target = *target, .class = CLASS_RESTORE};
+	struct result r;
+	int k;
+
+	append_text(c.id, sizeof(c.id), "%s-restore", tunables[id].id);
+	append_text(c.why, sizeof(c.why), "%s", why);
+	k = act_release(e->actuator, e->topology, id, target, &r);
+	strcpy(c.to, r.value);
+	note_result(e, &c, &r);
+	follow(e, &c, &r);
+	return k;
+}
+
+static struct target entry_target(const struct engine *e, const struct ledger_entry *entry)
+{
+	struct target t = {.scope = tunables[entry->tunable].scope, .number = entry->number};
+	const struct irq *irq;
+	const struct policy *p;
+
+	append_text(t.identity, sizeof(t.identity), "%s", entry->identity);
+	irq = t.scope == SCOPE_IRQ ? topology_irq_by_identity(e->topology, entry->identity) : NULL;
+	p = t.scope == SCOPE_POLICY ? topology_policy_by_identity(e->topology, entry->identity)
+				    : NULL;
+	if (irq)
+		t = irq_target(irq);
+	if (p)
+		t = policy_target(p);
+	return t;
+}
+
+/* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
+ * restore. */
+int engine_give_back_unwanted(struct engine *e)
+{
+	int worst = 0;
+
+	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
+		struct target target;
+		int r;
+
+		if (!entry || wanted(e, entry))
+			continue;
+		target = entry_target(e, entry);
+		r = give_back(e, entry->tunable, &target, "the active profile does not change it");
+		if (r < 0)
+			worst = r;
+	}
+	engine_place_from_ledger(e);
+	return worst;
+}
+
+int engine_give_back_all(struct engine *e, struct restore_report *ret)
+{
+	int r;
+
+	r = restore_all(e->actuator, e->ledger, e->topology, ret);
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct restore_item *item = &ret->item[i];
+
+		if (item->verdict != RESTORE_WRITTEN && item->verdict != RESTORE_WAS_SO)
+			log_warning("%s", item->text);
+		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE, .text = item->text});
+		engine_remember(e, NULL, OUTCOME_DONE, item->error, item->text);
+	}
+	engine_place_from_ledger(e);
+	engine_read_values(e);
+	return r;
+}
+
+/* ---- what an admin asks for ---- */
+
+/* The targets that TEXT names; all of a scoped setting when it is empty. */
+static int find_targets(const struct engine *e, const struct tunable *t, const char *text,
+			struct target **ret, size_t *ret_n, char *error)
+{
+	_cleanup_free_ struct target *found =
+		calloc(1U + e->topology->n_irqs + e->topology->n_policies, sizeof(*found));
+	struct cpuset cpus;
+	size_t n = 0;
+
+	if (!found)
+		return -ENOMEM;
+	if (t->scope == SCOPE_HOST) {
+		if (*text && !streq(text, "host")) {
+			snprintf(error, 512,
+				 "%s is one value for the whole host and takes no target", t->id);
+			return -EINVAL;
+		}
+		found[n++] = target_host();
+	}
+	for (unsigned i = 0; t->scope == SCOPE_IRQ && i < e->topology->n_irqs; i++) {
+		const struct irq *irq = &e->topology->irq[i];
+		char number[16];
+
+		snprintf(number, sizeof(number), "%u", irq->number);
+		if (!*text || streq(text, number) || streq(text, irq->name) ||
+		    streq(text, irq->identity))
+			found[n++] = irq_target(irq);
+	}
+	for (unsigned i = 0; t->scope == SCOPE_POLICY && i < e->topology->n_policies; i++) {
+		const struct policy *p = &e->topology->policy[i];
+		char name[24];
+
+		snprintf(name, sizeof(name), "policy%u", p->number);
+		if (!*text || streq(text, name) || streq(text, p->identity) ||
+		    (cpuset_parse_list(text, &cpus) >= 0 && cpuset_equal(&cpus, &p->cpus)))
+			found[n++] = policy_target(p);
+	}
+	if (n == 0) {
+		snprintf(error, 512, "%s: this host has no %s%s%s", t->id,
+			 t->scope == SCOPE_IRQ ? "NIC interrupt" : "cpufreq policy",
+			 *text ? " " : "", text);
+		return -EINVAL;
+	}
+	*ret = TAKE_PTR(found);
+	*ret_n = n;
+	return 0;
+}
+
+static int find_setting(const char *setting, const struct tunable **ret, char *error)
+{
+	const char *near;
+
+	*ret = tunable_find(setting);
+	if (*ret)
+		return 0;
+	near = nearest_name(setting, tunable_names());
+	snprintf(error, 512, "no setting '%s'%s%s%s", setting, near ? "; did you mean '" : "",
+		 near ? near : "", near ? "'?" : "");
+	return -ENOENT;
+}
+
+static int check_value(const struct tunable *t, const char *value, char *canonical, size_t size,
+		       char *error)
+{
+	int r = tunable_canonical(t, value, true, canonical, size);
+
+	if (r == -ERANGE && t->type == VALUE_NUMBER)
+		snprintf(error, 512, "%s: %s is outside %lld … %lld %s", t->id, value,
+			 (long long)t->min, (long long)t->max, t->unit);
+	else if (r == -ERANGE)
+		snprintf(error, 512, "%s: '%s' is out of range", t->id, value);
+	else if (r < 0)
+		snprintf(error, 512, "%s: '%s' is no %s", t->id, value,
+			 t->type == VALUE_NUMBER ? "number"
+			 : t->type == VALUE_CPUS ? "list of CPUs such as 0-3,8"
+						 : "word this setting takes");
+	return r;
+}
+
+static int add_pin(struct engine *e, enum tunable_id id, const struct target *target,
+		   const char *value)
+{
+	_cleanup_free_ char *copy = strdup(value);
+	struct pin *more;
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->n_pins; i++)
+		if (e->pins[i].tunable == id &&
+		    streq(e->pins[i].target.identity, target->identity)) {
+			free(e->pins[i].value);
+			e->pins[i].value = TAKE_PTR(copy);
+			return 0;
+		}
+	more = realloc(e->pins, (e->n_pins + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	e->pins = more;
+	e->pins[e->n_pins++] =
+		(struct pin){.tunable = id, .target = *target, .value = TAKE_PTR(copy)};
+	return 0;
+}
+
+static void drop_pin(struct engine *e, enum tunable_id id, const char *identity)
+{
+	for (size_t i = 0; i < e->n_pins; i++) {
+		if (e->pins[i].tunable != id || !streq(e->pins[i].target.identity, identity))
+			continue;
+		free(e->pins[i].value);
+		e->pins[i] = e->pins[--e->n_pins];
+		return;
+	}
+}
+
+int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
+	       char *error)
+{
+	_cleanup_free_ struct target *targets = NULL;
+	char canonical[VALUE_MAX];
+	const struct tunable *t;
+	int r, worst = 0;
+	size_t n;
+
+	r = find_setting(setting, &t, error);
+	if (r >= 0)
+		r = check_value(t, value, canonical, sizeof(canonical), error);
+	if (r >= 0)
+		r = find_targets(e, t, target, &targets, &n, error);
+	if (r < 0)
+		return r;
+	if (engine_mode(e) != MODE_APPLY) {
+		snprintf(error, 512, "softnetd runs in mode %s and changes nothing",
+			 mode_to_string(engine_mode(e)));
+		return -EROFS;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct change c = {
+			.tunable = tunable_index(t), .target = targets[i], .class = CLASS_MANUAL};
+		struct result result;
+
+		strcpy(c.to, canonical);
+		append_text(c.id, sizeof(c.id), "%s-manual", t->id);
+		append_text(c.why, sizeof(c.why), "set by hand");
+		/* By hand is the last word: what somebody else wrote meanwhile is overwritten once.
+		 */
+		r = act_apply(e->actuator, e->topology, &c, ON_FOREIGN_ADOPT, &result);
+		note_result(e, &c, &result);
+		follow(e, &c, &result);
+		if (r < 0) {
+			snprintf(error, 512, "%s: %s", t->id, result.text);
+			worst = r;
+			continue;
+		}
+		r = add_pin(e, c.tunable, &c.target, canonical);
+		if (r < 0)
+			return r;
+	}
+	engine_place_from_ledger(e);
+	return worst;
+}
+
+int engine_release(struct engine *e, const char *setting, const char *target, char *error)
+{
+	_cleanup_free_ struct target *targets = NULL;
+	const struct tunable *t;
+	int r, worst = 0;
+	size_t n;
+
+	r = find_setting(setting, &t, error);
+	if (r >= 0)
+		r = find_targets(e, t, target, &targets, &n, error);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		enum tunable_id id = tunable_index(t);
+
+		drop_pin(e, id, targets[i].identity);
+		if (!ledger_find(e->ledger, id, targets[i].identity))
+			continue;
+		r = give_back(e, id, &targets[i], "released by hand");
+		if (r < 0) {
+			snprintf(error, 512, "%s: its original could not be given back: %s", t->id,
+				 strerror(-r));
+			worst = r;
+		}
+	}
+	engine_place_from_ledger(e);
+	/* What the profile states takes over again. */
+	engine_policy(e);
+	return worst;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine.h"
+
+#include <time.h>
+
+#include "base/log.h"
+#include "engine-internal.h"
+#include "profile/profile-file.h"
+
+/* How long a machine must be quiet after a hotplug or link change before it is looked at again: a
+ * driver reset brings dozens of events. */
+#define REPLAN_USEC (2 * USEC_PER_SEC)
+
+static int discover(struct engine *e)
+{
+	_cleanup_(topology_freep) struct topology *t = NULL;
+	_cleanup_(snapshot_freep) struct snapshot *s = NULL;
+	int r;
+
+	r = observer_topology(e->observer, &t);
+	if (r < 0)
+		return log_error_errno(r, "Cannot find out what this machine is made of");
+	r = observer_snapshot_new(t, &s);
+	if (r < 0)
+		return log_oom();
+	topology_free(e->topology);
+	snapshot_free(e->snapshot);
+	e->topology = TAKE_PTR(t);
+	e->snapshot = TAKE_PTR(s);
+	window_reset(e->window);
+	decider_reset(e->decider);
+	e->decisions = NULL;
+	e->n_reported = 0;
+	return engine_place_from_ledger(e);
+}
+
+static int load(struct engine *e, struct config *config, struct profile **profile,
+		struct complaints *c)
+{
+	int r;
+
+	r = config_load(e->config_dirs, config, c);
+	if (r < 0)
+		return r;
+	r = profile_load(e->config_dirs,
+			 e->profile_override ? e->profile_override : config->profile, profile, c);
+	if (r < 0)
+		config_done(config);
+	return r;
+}
+
+/* What a predecessor left behind when it was killed goes back first, whatever the mode: it is
+ * somebody else's original. With on_stop = "keep" it was left on purpose and is taken over. */
+static int clean_up_after_crash(struct engine *e)
+{
+	_cleanup_(restore_report_done) struct restore_report report = {};
+	const char *trouble = ledger_trouble(e->ledger);
+	size_t n = ledger_size(e->ledger);
+
+	if (trouble)
+		log_warning("%s", trouble);
+	if (n == 0)
+		return 0;
+	if (e->config.keep_on_stop && engine_mode(e) == MODE_APPLY) {
+		log_notice("%zu changed settings of the last run are kept (on_stop = \"keep\")", n);
+		return 0;
+	}
+	log_notice("The last run ended without giving back %zu settings: restoring them", n);
+	engine_give_back_all(e, &report);
+	return 0;
+}
+
+int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_pid,
+	       struct engine **ret)
+{
+	_cleanup_(engine_freep) struct engine *e = calloc(1, sizeof(*e));
+	int r;
+
+	if (!e)
+		return log_oom();
+	e->io = o->io;
+	e->config_dirs = o->config_dirs;
+	e->have_mode_override = o->have_mode;
+	e->mode_override = o->mode;
+	if (o->profile) {
+		e->profile_override = strdup(o->profile);
+		if (!e->profile_override)
+			return log_oom();
+	}
+	r = load(e, &e->config, &e->profile, c);
+	if (r < 0)
+		return r;
+	r = ledger_open(e->io, o->lock, ret_pid, &e->ledger);
+	if (r < 0)
+		return r;
+	r = observer_new(e->io, &e->observer);
+	if (r >= 0)
+		r = window_new(&e->window);
+	if (r >= 0)
+		r = decider_new(&e->decider);
+	if (r >= 0)
+		r = actuator_new(e->io, e->ledger, 0, &e->actuator);
+	if (r >= 0)
+		r = actuator_new(e->io, e->ledger, ACT_DRY_RUN, &e->dry);
+	if (r < 0)
+		return log_error_errno(r, "Cannot set up the engine");
+	e->started_usec = io_now(e->io, CLOCK_BOOTTIME);
+	r = discover(e);
+	if (r < 0)
+		return r;
+	if (o->lock) {
+		r = clean_up_after_crash(e);
+		if (r < 0)
+			return r;
+		/* Kept settings that today's profile does not want. */
+		if (ledger_size(e->ledger) > 0)
+			engine_give_back_unwanted(e);
+	}
+	engine_read_values(e);
+	r = engine_policy(e);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(e);
+	return 0;
+}
+
+int engine_stop(struct engine *e)
+{
+	_cleanup_(restore_report_done) struct restore_report report = {};
+
+	if (e->config.keep_on_stop) {
+		if (ledger_size(e->ledger) > 0)
+			log_notice(
+				"%zu changed settings stay as they are (on_stop = \"keep\"); softnetctl restore gives them back",
+				ledger_size(e->ledger));
+		return 0;
+	}
+	if (ledger_size(e->ledger) == 0)
+		return 0;
+	return engine_give_back_all(e, &report);
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	for (size_t i = 0; i < HISTORY_MAX; i++) {
+		free(e->history[i].change);
+		free(e->history[i].text);
+	}
+	for (size_t i = 0; i < e->n_pins; i++)
+		free(e->pins[i].value);
+	free(e->pins);
+	free(e->placed);
+	actuator_free(e->actuator);
+	actuator_free(e->dry);
+	decider_free(e->decider);
+	window_free(e->window);
+	snapshot_free(e->snapshot);
+	topology_free(e->topology);
+	observer_free(e->observer);
+	ledger_free(e->ledger);
+	profile_free(e->profile);
+	config_done(&e->config);
+	free(e->profile_override);
+	free(e);
+}
+
+/* ---- one tick ---- */
+
+static void note_sources(struct engine *e)
+{
+	for (size_t i = 0; i < _SOURCE_MAX; i++) {
+		const struct source_status *s = &e->snapshot->source[i];
+		enum source_state was = e->source_seen[i];
+
+		if (s->state == was)
+			continue;
+		e->source_seen[i] = s->state;
+		if (s->state == SOURCE_STRANGE)
+			log_warning("%s", s->text);
+		else if (s->state == SOURCE_ABSENT)
+			log_info("%s", s->text);
+		else if (was == SOURCE_STRANGE || was == SOURCE_ABSENT)
+			log_info("%s can be read again", source_path((enum source)i));
+		else
+			continue;
+		engine_tell(e, &(struct engine_event){.kind = EVENT_SOURCE, .text = s->text});
+	}
+}
+
+static bool same_matter(const struct symptom_report *a, const struct symptom_report *b)
+{
+	return a->symptom == b->symptom && a->nic == b->nic && a->irq == b->irq;
+}
+
+static bool is_among(const struct symptom_report *r, const struct symptom_report *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (same_matter(r, &list[i]))
+			return true;
+	return false;
+}
+
+static void note_symptoms(struct engine *e)
+{
+	const struct decisions *d = e->decisions;
+
+	for (unsigned i = 0; i < d->n_reports; i++)
+		if (!is_among(&d->report[i], e->reported, e->n_reported))
+			engine_tell(e, &(struct engine_event){.kind = EVENT_SYMPTOM_ENTER,
+							      .report = &d->report[i],
+							      .text = d->report[i].text});
+	for (unsigned i = 0; i < e->n_reported; i++)
+		if (!is_among(&e->reported[i], d->report, d->n_reports))
+			engine_tell(e, &(struct engine_event){.kind = EVENT_SYMPTOM_LEAVE,
+							      .report = &e->reported[i],
+							      .text = e->reported[i].text});
+	memcpy(e->reported, d->report, d->n_reports * sizeof(*e->reported));
+	e->n_reported = d->n_reports;
+}
+
+/* `stalled`: back to the originals at once, and nothing more until the kernel has been quiet again.
+ */
+static void hands_off(struct engine *e)
+{
+	_cleanup_(restore_report_done) struct restore_report report = {};
+
+	if (e->stalled)
+		return;
+	e->stalled = true;
+	if (engine_mode(e) != MODE_APPLY || ledger_size(e->ledger) == 0)
+		return;
+	log_warning("The kernel reports a stall: all changed settings go back to their originals");
+	engine_give_back_all(e, &report);
+}
+
+static void carry_out(struct engine *e, uint64_t now)
+{
+	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
+		const struct change *c = &e->decisions->change[i];
+		struct result result;
+
+		if (engine_mode(e) == MODE_OBSERVE) {
+			result = (struct result){.outcome = OUTCOME_ADVISED};
+			decider_learn(e->decider, c, &result, now);
+			continue;
+		}
+		engine_change(e, c, &result);
+		decider_learn(e->decider, c, &result, now);
+	}
+}
+
+/* CPUs, NICs or interrupts came or went: look again once it is quiet. */
+static int follow_hotplug(struct engine *e, uint64_t now)
+{
+	int r;
+
+	if (observer_topology_changed(e->observer)) {
+		if (!e->replan_usec)
+			e->replan_usec = now + REPLAN_USEC;
+	}
+	if (!e->replan_usec || now < e->replan_usec)
+		return 0;
+	e->replan_usec = 0;
+	r = discover(e);
+	if (r < 0)
+		return r;
+	act_forget(e->actuator);
+	act_forget(e->dry);
+	e->next_slow_usec = 0;
+	return engine_policy(e);
+}
+
+int engine_tick(struct engine *e)
+{
+	uint64_t now = io_now(e->io, CLOCK_MONOTONIC);
+	bool slow = now >= e->next_slow_usec;
+	int r;
+
+	r = follow_hotplug(e, now);
+	if (r < 0)
+		return r;
+	snapshot_clear(e->snapshot);
+	r = observer_read(e->observer, e->topology, slow, e->snapshot);
+	if (r < 0)
+		return log_error_errno(r, "Cannot read the sensors");
+	if (slow) {
+		e->next_slow_usec = now + e->config.slow_look_usec;
+		engine_read_values(e);
+	}
+	r = window_push(e->window, e->snapshot);
+	if (r < 0)
+		return log_oom();
+	note_sources(e);
+
+	struct decide_input in = {
+		.now_usec = now,
+		.snapshot = e->snapshot,
+		.window = e->window,
+		.topology = e->topology,
+		.profile = e->profile,
+		.values = &e->values,
+		.changes_per_hour = e->config.max_changes_per_hour,
+		.moves_per_round = e->config.max_moves_per_round,
+		.placed = engine_placed,
+		.pinned = engine_pinned,
+		.userdata = e,
+	};
+	decide(e->decider, &in, &e->decisions);
+	note_symptoms(e);
+	if (e->decisions->back_to_originals) {
+		hands_off(e);
+	} else {
+		if (e->stalled) {
+			e->stalled = false;
+			e->policy_due = true;
+		}
+		carry_out(e, now);
+		if (e->policy_due)
+			engine_policy(e);
+	}
+	/* A symptom deserves a slow look soon: affinities and ksoftirqd are evidence. */
+	if (e->decisions->n_changes > 0)
+		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
+	e->ticks++;
+	return 0;
+}
+
+uint64_t engine_tick_usec(const struct engine *e)
+{
+	return e->config.tick_usec;
+}
+
+int engine_kmsg_fd(const struct engine *e)
+{
+	return observer_kmsg_fd(e->observer);
+}
+
+void engine_note_link_change(struct engine *e)
+{
+	observer_note_link_change(e->observer);
+}
+
+void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struct engine_event *ev),
+			 void *userdata)
+{
+	e->listener = f;
+	e->listener_userdata = userdata;
+}
+
+/* ---- configuration ---- */
+
+/* From here on nothing can fail because of a file: PROFILE and CONFIG are whole. */
+static void switch_to(struct engine *e, struct profile *profile)
+{
+	profile_free(e->profile);
+	e->profile = profile;
+	decider_reset(e->decider);
+	act_forget(e->actuator);
+	act_forget(e->dry);
+	if (engine_mode(e) == MODE_APPLY)
+		engine_give_back_unwanted(e);
+	engine_policy(e);
+	engine_tell(e, &(struct engine_event){.kind = EVENT_PROFILE, .text = profile->name});
+}
+
+int engine_reload(struct engine *e, struct complaints *c)
+{
+	struct profile *profile = NULL;
+	struct config config = {};
+	enum mode was = engine_mode(e);
+	int r;
+
+	r = load(e, &config, &profile, c);
+	if (r < 0)
+		return r;
+	config_done(&e->config);
+	e->config = config;
+	if (was == MODE_APPLY && engine_mode(e) != MODE_APPLY) {
+		_cleanup_(restore_report_done) struct restore_report report = {};
+
+		engine_give_back_all(e, &report);
+	}
+	switch_to(e, profile);
+	return 0;
+}
+
+int engine_set_profile(struct engine *e, const char *name, struct complaints *c)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_free_ char *override = NULL;
+	int r;
+
+	/* NULL or "": back to what softnetd.conf says. */
+	if (name && *name) {
+		override = strdup(name);
+		if (!override)
+			return -ENOMEM;
+	}
+	r = profile_load(e->config_dirs, override ? override : e->config.profile, &profile, c);
+	if (r < 0)
+		return r;
+	free(e->profile_override);
+	e->profile_override = TAKE_PTR(override);
+	switch_to(e, TAKE_PTR(profile));
+	return 0;
+}
