@@ -146,7 +146,8 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	}
 	judge(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
-		pull_levers(d, in, &d->out.report[i]);
+		if (d->out.report[i].acute)
+			pull_levers(d, in, &d->out.report[i]);
 }
 
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,

@@ -15,6 +15,25 @@ double trial_measure(enum symptom s, const struct load *l)
 	}
 }
 
+/* How long, up to JUDGE_TICKS, the symptom has been there without a break: ticks from before its
+ * onset would water down what the change is compared with. */
+static unsigned ticks_affected(enum symptom s, const struct cpuset *cpus, const struct window *w)
+{
+	unsigned n = 0;
+	double before = 0;
+
+	while (n < MIN((unsigned)JUDGE_TICKS, w->filled)) {
+		struct load l = window_load(w, cpus, n + 1);
+		double grown = s == SYMPTOM_BACKLOG_DROP ? l.drops : l.squeezes;
+
+		if (grown <= before)
+			break;
+		before = grown;
+		n++;
+	}
+	return MAX(n, 1U);
+}
+
 void trial_begin(struct trial *t, const struct change *c, const struct cpuset *cpus,
 		 const struct window *w)
 {
@@ -22,7 +41,7 @@ void trial_begin(struct trial *t, const struct change *c, const struct cpuset *c
 		.stage = TRIAL_ASKED,
 		.change = *c,
 		.cpus = *cpus,
-		.before = window_load(w, cpus, JUDGE_TICKS),
+		.before = window_load(w, cpus, ticks_affected(c->symptom, cpus, w)),
 	};
 }
 

@@ -3,7 +3,8 @@
  * Whether a change of the loop helped. One trial at a time: the settings the loop moves are
  * host-wide, so any two would overlap.
  *
- *   change made → SETTLE_TICKS pass → JUDGE_TICKS are compared with as many before the change
+ *   change made → SETTLE_TICKS pass → JUDGE_TICKS are compared with up to as many before the change
+ *   (those under the symptom)
  *
  * The measure is the symptom's own, per packet (drops) or per NET_RX run (squeezes), on the CPUs
  * that had it, so that a load that merely shrank is no success: when fewer than LOAD_MIN of the

@@ -45,6 +45,7 @@ struct symptom_report {
 	int nic;                  /* index into topology, -1 */
 	int irq;                  /* index into topology, -1 */
 	uint64_t since_usec;      /* CLOCK_MONOTONIC at entering */
+	bool acute;               /* seen in the newest tick; else it is only not over yet */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 	char text[256]; /* one sentence for an admin */

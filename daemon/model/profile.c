@@ -4,7 +4,8 @@
 #include <fnmatch.h>
 
 const char *const placement_names[] = {"leave", "spread", "pack", NULL};
-static const char *const mode_names[] = {"observe", "advise", "apply", NULL};
+const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
+const char *const mode_names[] = {"observe", "advise", "apply", NULL};
 
 static int find_name(const char *const *names, const char *s)
 {

@@ -25,6 +25,7 @@ enum on_foreign {
 	ON_FOREIGN_ENFORCE,
 	ON_FOREIGN_ADOPT
 };
+extern const char *const on_foreign_names[]; /* by value, ends with NULL */
 
 struct profile_setting {
 	enum setting_kind kind;
@@ -77,6 +78,7 @@ enum mode {
 };
 const char *mode_to_string(enum mode m);
 int mode_from_string(const char *s, enum mode *ret);
+extern const char *const mode_names[]; /* ends with NULL */
 
 /* softnetd.conf */
 struct config {

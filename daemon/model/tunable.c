@@ -9,6 +9,10 @@
 static const char *const clock_words[] = {"jiffies", "precise", NULL};
 static const char *const policy_words[] = {"default", "count",      "latency",
 					   "defer",   "throughput", NULL};
+static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
+					     "userspace",   "conservative", NULL};
+static const char *const epp_known[] = {"default",       "performance", "balance_performance",
+					"balance_power", "power",       NULL};
 
 /*
  * Caps: a busy receive path is no reason to hold a CPU for long. bpftune drove netdev_budget_usecs
@@ -205,6 +209,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.scope = SCOPE_POLICY,
 			.type = VALUE_WORD,
 			.kernel_default = HOST_DEPENDENT,
+			.known = governor_words,
 			.doc = "cpufreq governor; a list \"a|b\" takes the first that the host offers",
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq, cpupower",
 			.coupled = TUNABLE_ENERGY_PREFERENCE,
@@ -220,6 +225,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.min = 0,
 			.max = 255,
 			.kernel_default = HOST_DEPENDENT,
+			.known = epp_known,
 			.doc = "energy performance preference (EPP): a word or 0 (performance) to 255 (power)",
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq",
 			.coupled = TUNABLE_GOVERNOR,

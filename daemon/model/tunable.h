@@ -69,6 +69,8 @@ struct tunable {
 		max; /* hard caps of softnetd: never written outside, whatever a profile says */
 	int64_t kernel_default;   /* INT64_MIN: depends on the host */
 	const char *const *words; /* VALUE_NUMBER with names (0 = first), or NULL */
+	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
+				   * typing slips; a host may offer fewer */
 	bool series; /* exists only with the kernel series: absence is not worth a warning */
 	enum tunable_id coupled; /* written with it, in table order; _TUNABLE_MAX: none */
 };
