@@ -97,6 +97,7 @@ const char *outcome_to_string(enum outcome o);
 struct result {
 	enum outcome outcome;
 	int error;             /* negative errno where outcome has one */
+	bool known;            /* answered from memory, without a write: this was said before */
 	char value[VALUE_MAX]; /* what the kernel says now; "" when it could not be read */
 	char text[256];        /* for an admin */
 };
