@@ -67,7 +67,7 @@ static struct symptom_report *report_new(struct decisions *out, enum symptom sym
 	if (out->n_reports == REPORTS_MAX)
 		return NULL;
 	r = &out->report[out->n_reports++];
-	*r = (struct symptom_report){.symptom = symptom, .nic = -1, .irq = -1};
+	*r = (struct symptom_report){.symptom = symptom, .nic = -1, .irq = -1, .acute = true};
 	return r;
 }
 
@@ -100,6 +100,7 @@ static void cpu_list(const struct cpuset *set, char *buf, size_t size)
 struct found {
 	struct cpuset cpus;
 	uint64_t since;
+	bool acute;
 };
 
 static void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c)
@@ -107,6 +108,7 @@ static void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c
 	if (cpuset_empty(&f->cpus) || c->since_usec < f->since)
 		f->since = c->since_usec;
 	cpuset_add(&f->cpus, cpu);
+	f->acute |= c->calm == 0;
 }
 
 static bool drops_enter(const struct cpu_sum *s)
@@ -143,6 +145,7 @@ static void find_drops(struct symptoms *s, const struct decide_input *in, struct
 	l = window_load(in->window, &found.cpus, DETECT_TICKS);
 	r->cpus = found.cpus;
 	r->since_usec = found.since;
+	r->acute = found.acute;
 	evidence_add(r, "drops_per_second", ratio(l.drops, l.seconds), "/s");
 	evidence_add(r, "drop_share_percent", 100 * ratio(l.drops, l.packets), "%");
 	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
@@ -173,14 +176,14 @@ static enum squeeze_cause squeeze_cause(const struct decide_input *in, const str
 	double nic_packets = 0, per_run, budget;
 
 	*ret_per_run = 0;
-	for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS); age++) {
+	for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)CAUSE_TICKS); age++) {
 		const struct tick *t = window_tick(in->window, age);
 
 		if (!t->nic_have)
 			return CAUSE_UNKNOWN;
 		nic_packets += (double)t->nic_rx_packets;
 	}
-	all = window_load(in->window, &in->topology->online, DETECT_TICKS);
+	all = window_load(in->window, &in->topology->online, CAUSE_TICKS);
 	if (ratio(l->squeezes, l->runs) < CAUSE_SHARE_MIN ||
 	    ratio(l->runs, all.runs) < CAUSE_CPUS_MIN)
 		return CAUSE_UNKNOWN;
@@ -227,9 +230,10 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 	r = report_new(out, SYMPTOM_SQUEEZED);
 	if (!r)
 		return;
-	l = window_load(in->window, &found.cpus, DETECT_TICKS);
+	l = window_load(in->window, &found.cpus, CAUSE_TICKS);
 	r->cpus = found.cpus;
 	r->since_usec = found.since;
+	r->acute = found.acute;
 	r->cause = squeeze_cause(in, &l, &per_run);
 	evidence_add(r, "squeezes_per_second", ratio(l.squeezes, l.seconds), "/s");
 	if (l.runs > 0)
@@ -303,6 +307,7 @@ static void find_hot(struct symptoms *s, const struct decide_input *in, struct d
 		return;
 	r->cpus = found.cpus;
 	r->since_usec = found.since;
+	r->acute = found.acute;
 	evidence_add(r, "softirq_percent", 100 * worst, "%");
 	evidence_add(r, "others_busy_percent", 100 * others, "%");
 	cpu_list(&found.cpus, cpus, sizeof(cpus));

@@ -16,6 +16,7 @@ enum {
 	DETECT_TICKS = 3, /* a symptom enters on what the last three ticks show */
 	DETECT_GROWN = 2, /* … in at least two of which the counter grew */
 	LEAVE_TICKS = 10, /* it leaves after ten calm ticks */
+	CAUSE_TICKS = 2,  /* a cause is read from the ticks that are wholly under it */
 	HOT_TICKS = 5,
 };
 /* backlog-drop: share of arrivals that were dropped; a burst of one tick counts from BURST on */

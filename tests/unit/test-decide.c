@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/plant.h"
+#include "lib/run.h"
+
+static struct plant p;
+
+static void setup(void)
+{
+	plant_init(&p, 4, false, 4);
+	for (unsigned i = 0; i < 4; i++)
+		p.cpu[i] = (struct plant_cpu){
+			.packets = 5000, .runs = 2000, .softirq = 0.05, .busy = 0.1};
+	p.nic_packets = 20000;
+	plant_range(&p, TUNABLE_NETDEV_BUDGET, 300, 1200);
+	plant_range(&p, TUNABLE_NETDEV_BUDGET_USECS, 8000, 24000);
+	plant_range(&p, TUNABLE_NETDEV_MAX_BACKLOG, 1000, 8000);
+}
+
+static void teardown(void)
+{
+	plant_done(&p);
+}
+
+/* CPU 0 with NET_RX runs that mostly end squeezed, PER_RUN NIC packets each. */
+static void squeeze_cpu0(double per_run)
+{
+	for (unsigned i = 1; i < 4; i++)
+		p.cpu[i] = (struct plant_cpu){};
+	p.cpu[0] = (struct plant_cpu){
+		.packets = 100 * per_run, .runs = 100, .squeezes = 80, .softirq = 0.5, .busy = 0.6};
+	p.nic_packets = 100 * per_run;
+}
+
+START_TEST(healthy_host_gets_no_write)
+{
+	plant_run(&p, 600);
+	ck_assert_uint_eq(p.out->n_reports, 0);
+	ck_assert_uint_eq(p.writes, 0);
+}
+END_TEST
+
+/* netdata#984: a few squeezes per some thousand packets, hour by hour, are no alarm; case A06: a
+ * single lifetime drop neither. */
+START_TEST(stray_squeezes_and_one_drop_are_nothing)
+{
+	for (unsigned i = 0; i < 600; i++) {
+		p.cpu[1].squeezes = i % 20 == 0 ? 4 : 0;
+		p.cpu[2].drops = i == 300 ? 1 : 0;
+		plant_run(&p, 1);
+		ck_assert_uint_eq(p.out->n_reports, 0);
+	}
+	ck_assert_uint_eq(p.writes, 0);
+}
+END_TEST
+
+/* A tiny budget makes every poll of a lone packet count as squeezed: no overload. */
+START_TEST(squeezes_of_an_idle_cpu_are_nothing)
+{
+	p.values.host[TUNABLE_NETDEV_BUDGET].number = 1;
+	p.cpu[0] = (struct plant_cpu){.packets = 50, .runs = 50, .squeezes = 50};
+	plant_run(&p, 30);
+	ck_assert(!plant_report(&p, SYMPTOM_SQUEEZED));
+}
+END_TEST
+
+START_TEST(squeezed_by_packets_raises_the_packet_budget)
+{
+	const struct symptom_report *r;
+	unsigned ticks = 0;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0 && ticks < 10) {
+		plant_run(&p, 1);
+		ticks++;
+	}
+	ck_assert_uint_le(ticks, 5); /* design, budgets: onset to the right change */
+	r = plant_report(&p, SYMPTOM_SQUEEZED);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_eq(r->cause, CAUSE_PACKETS);
+	ck_assert(cpuset_has(&r->cpus, 0) && cpuset_count(&r->cpus) == 1);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET_USECS].number, 8000);
+}
+END_TEST
+
+/* netdata#1076: raising netdev_budget does nothing while the time is what binds. */
+START_TEST(squeezed_by_time_raises_the_time_by_a_jiffy)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(100);
+	plant_run(&p, 5);
+	ck_assert_int_eq(plant_report(&p, SYMPTOM_SQUEEZED)->cause, CAUSE_TIME);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET_USECS].number, 12000);
+}
+END_TEST
+
+START_TEST(cause_is_unknown_without_the_nics_own_counters)
+{
+	p.no_nic_counters = true;
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	plant_run(&p, 5);
+	ck_assert_int_eq(plant_report(&p, SYMPTOM_SQUEEZED)->cause, CAUSE_UNKNOWN);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+}
+END_TEST
+
+START_TEST(cause_is_unknown_while_most_runs_end_well)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].squeezes = 40;
+	plant_run(&p, 5);
+	ck_assert_int_eq(plant_report(&p, SYMPTOM_SQUEEZED)->cause, CAUSE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(change_without_effect_is_taken_back_and_retired)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	plant_run(&p, 60);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_uint_eq(p.writes, 2); /* there and back */
+	plant_run(&p, 500);
+	ck_assert_uint_eq(p.writes, 2);
+	plant_run(&p, 3600);
+	ck_assert_uint_eq(p.writes, 4); /* a second time after ten minutes, then never again */
+	plant_run(&p, 36000);
+	ck_assert_uint_eq(p.writes, 4);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	/* … until the host changes. */
+	decider_reset(p.decider);
+	plant_run(&p, 5);
+	ck_assert_uint_eq(p.writes, 5);
+}
+END_TEST
+
+START_TEST(change_that_helps_is_kept_and_writing_ends)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 300; i++) {
+		if (p.values.host[TUNABLE_NETDEV_BUDGET].number > 300)
+			p.cpu[0].squeezes = 1;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+	ck_assert_uint_eq(p.writes, 1);
+	ck_assert(!plant_report(&p, SYMPTOM_SQUEEZED));
+}
+END_TEST
+
+/* The load goes away during the trial: that is no success of ours. */
+START_TEST(vanished_load_is_no_success)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.cpu[0] = (struct plant_cpu){.packets = 100, .runs = 50};
+	p.nic_packets = 100;
+	plant_run(&p, 30);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
+START_TEST(never_above_the_profile_nor_the_kernels_own_limit)
+{
+	p.values.host[TUNABLE_NETDEV_BUDGET].limited = true;
+	p.values.host[TUNABLE_NETDEV_BUDGET].low = 1;
+	p.values.host[TUNABLE_NETDEV_BUDGET].high = 700;
+	plant_run(&p, 10);
+	/* Helps a little each time, and never enough. */
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 600; i++) {
+		double at = (double)p.values.host[TUNABLE_NETDEV_BUDGET].number;
+
+		p.cpu[0].squeezes = at < 400 ? 90 : at < 600 ? 50 : 30;
+		plant_run(&p, 1);
+		ck_assert_int_le(p.values.host[TUNABLE_NETDEV_BUDGET].number, 700);
+	}
+	ck_assert_int_ge(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+}
+END_TEST
+
+START_TEST(drops_raise_the_backlog)
+{
+	const struct symptom_report *r;
+
+	plant_run(&p, 10);
+	p.cpu[2].drops = 500;
+	plant_run(&p, 4);
+	r = plant_report(&p, SYMPTOM_BACKLOG_DROP);
+	ck_assert_ptr_nonnull(r);
+	ck_assert(cpuset_has(&r->cpus, 2));
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 1500);
+	/* The symptom outlives single calm ticks, and leaves after ten. */
+	p.cpu[2].drops = 0;
+	plant_run(&p, 5);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_BACKLOG_DROP));
+	plant_run(&p, 10);
+	ck_assert(!plant_report(&p, SYMPTOM_BACKLOG_DROP));
+}
+END_TEST
+
+START_TEST(one_trial_at_a_time)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].drops = 2000;
+	plant_run(&p, 5);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_SQUEEZED));
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_BACKLOG_DROP));
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
+START_TEST(change_budget_per_hour_holds)
+{
+	p.changes_per_hour = 2;
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 3000; i++) {
+		/* Each trial is inconclusive: the load swings. */
+		p.cpu[0].packets = i / 6 % 2 ? 40000 : 2000;
+		plant_run(&p, 1);
+	}
+	ck_assert_uint_le(p.writes, 4); /* two changes, each taken back */
+}
+END_TEST
+
+START_TEST(what_the_profile_leaves_is_only_advised)
+{
+	const struct change *c;
+	char command[512];
+
+	p.profile->setting[TUNABLE_NETDEV_BUDGET].kind = SETTING_LEAVE;
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	plant_run(&p, 5);
+	c = plant_change(&p, TUNABLE_NETDEV_BUDGET);
+	ck_assert_ptr_nonnull(c);
+	ck_assert(c->advice_only);
+	ck_assert_str_eq(c->id, "netdev_budget-squeezed");
+	ck_assert_int_eq(change_command(c, command, sizeof(command)), 0);
+	ck_assert_str_eq(command, "sysctl -w net.core.netdev_budget=450");
+	ck_assert_uint_eq(p.writes, 0);
+}
+END_TEST
+
+START_TEST(refused_change_is_not_hammered)
+{
+	p.outcome = OUTCOME_REFUSED;
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	unsigned asked = 0;
+	for (unsigned i = 0; i < 120; i++) {
+		plant_run(&p, 1);
+		asked += plant_change(&p, TUNABLE_NETDEV_BUDGET) && !plant_change(&p, TUNABLE_NETDEV_BUDGET)->planned;
+	}
+	ck_assert_uint_ge(asked, 1);
+	ck_assert_uint_le(asked, 3);
+}
+END_TEST
+
+START_TEST(hot_cpu_wants_its_interrupts_spread)
+{
+	const struct change *c;
+
+	for (unsigned i = 0; i < 4; i++) {
+		p.topology->irq[i].affinity = cpuset_of(0);
+		p.irq[i].rate[0] = 1000;
+		p.cpu[i] = (struct plant_cpu){.busy = 0.05};
+	}
+	p.cpu[0] =
+		(struct plant_cpu){.packets = 50000, .runs = 5000, .softirq = 0.95, .busy = 0.99};
+	plant_run(&p, 8);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_HOT_CPU));
+	c = plant_change(&p, TUNABLE_IRQ_AFFINITY);
+	ck_assert_ptr_nonnull(c);
+	ck_assert(c->advice_only); /* the test's profile leaves placement alone */
+	ck_assert_uint_eq(p.writes, 0);
+}
+END_TEST
+
+START_TEST(all_cpus_busy_is_not_hot)
+{
+	for (unsigned i = 0; i < 4; i++)
+		p.cpu[i] = (struct plant_cpu){
+			.packets = 50000, .runs = 5000, .softirq = 0.9, .busy = 0.95};
+	plant_run(&p, 30);
+	ck_assert(!plant_report(&p, SYMPTOM_HOT_CPU));
+}
+END_TEST
+
+START_TEST(nohz_line_with_a_network_bit_counts_others_do_not)
+{
+	plant_run(&p, 5);
+	plant_event(&p, KMSG_NOHZ_PENDING, 0x80, false); /* SCHED only (seed 002's "80") */
+	plant_event(&p, KMSG_NOHZ_PENDING, 0x202, false);
+	plant_run(&p, 1);
+	ck_assert(!plant_report(&p, SYMPTOM_NOHZ_NET));
+	plant_event(&p, KMSG_NOHZ_PENDING, 0x08, true); /* from before we started */
+	plant_run(&p, 1);
+	ck_assert(!plant_report(&p, SYMPTOM_NOHZ_NET));
+	plant_event(&p, KMSG_NOHZ_PENDING, 0x88, false);
+	plant_run(&p, 1);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_NOHZ_NET));
+	ck_assert_uint_eq(p.out->n_changes,
+			  0); /* no IRQ threads here: nothing to pack, no budget helps */
+	plant_run(&p, 61);
+	ck_assert(!plant_report(&p, SYMPTOM_NOHZ_NET));
+}
+END_TEST
+
+START_TEST(nohz_with_irq_threads_advises_to_pack)
+{
+	p.topology->threadirqs = true;
+	for (unsigned i = 0; i < 4; i++)
+		p.irq[i].rate[i] = 500;
+	plant_run(&p, 5);
+	plant_event(&p, KMSG_NOHZ_PENDING, 0x08, false);
+	plant_run(&p, 1);
+	ck_assert_ptr_nonnull(plant_change(&p, TUNABLE_IRQ_AFFINITY));
+}
+END_TEST
+
+START_TEST(ten_nohz_lines_mean_blind)
+{
+	plant_run(&p, 2);
+	ck_assert(!plant_report(&p, SYMPTOM_BLIND));
+	p.snapshot->nohz_lines = 10;
+	plant_run(&p, 1);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_BLIND));
+	ck_assert_ptr_nonnull(strstr(plant_report(&p, SYMPTOM_BLIND)->text, "used up"));
+}
+END_TEST
+
+START_TEST(stall_sends_everything_back_and_ends_trials)
+{
+	static const enum kmsg_kind kinds[] = {KMSG_RCU_STALL, KMSG_SOFT_LOCKUP, KMSG_HARD_LOCKUP,
+					       KMSG_NETDEV_WATCHDOG, KMSG_IRQ_NOBODY_CARED};
+
+	plant_run(&p, 10);
+	plant_event(&p, KMSG_RT_THROTTLING, 0, false);
+	plant_event(&p, KMSG_CLOCKSOURCE_UNSTABLE, 0, false);
+	plant_event(&p, KMSG_RCU_STALL, 0, true);
+	plant_run(&p, 1);
+	ck_assert(!p.out->back_to_originals);
+	plant_event(&p, kinds[_i], 0, false);
+	squeeze_cpu0(290);
+	plant_run(&p, 1);
+	ck_assert(p.out->back_to_originals);
+	plant_run(&p, 500);
+	ck_assert(p.out->back_to_originals);
+	ck_assert_uint_eq(p.writes, 0);
+	plant_run(&p, 120);
+	ck_assert(!p.out->back_to_originals);
+}
+END_TEST
+
+START_TEST(placed_irq_that_fires_elsewhere_has_leaked)
+{
+	p.is_placed[1] = true;
+	p.placed[1] = cpuset_of(1);
+	p.topology->irq[1].affinity = cpuset_of(1);
+	p.irq[1].rate[1] = 100;
+	plant_run(&p, 5);
+	ck_assert(!plant_report(&p, SYMPTOM_IRQ_LEAKED));
+	p.irq[1].rate[3] = 5;
+	plant_run(&p, 2);
+	ck_assert(!plant_report(&p, SYMPTOM_IRQ_LEAKED));
+	plant_run(&p, 1);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_IRQ_LEAKED));
+	ck_assert_int_eq(plant_report(&p, SYMPTOM_IRQ_LEAKED)->irq, 1);
+	ck_assert_uint_eq(p.out->n_changes,
+			  0); /* the mask is right: writing it again changes nothing */
+	p.topology->irq[1].affinity = p.topology->online; /* a driver reset it (seapath#984) */
+	plant_run(&p, 1);
+	ck_assert_str_eq(plant_change(&p, TUNABLE_IRQ_AFFINITY)->to, "1");
+}
+END_TEST
+
+START_TEST(irq_threads_apart_that_wait_play_pingpong)
+{
+	p.topology->threadirqs = true;
+	for (unsigned i = 0; i < 2; i++) {
+		p.irq[i].rate[i] = 5000;
+		p.irq[i].run_usec = 100000;
+		p.irq[i].wait_usec = 100;
+	}
+	plant_run(&p, 10);
+	ck_assert(!plant_report(&p, SYMPTOM_IRQ_PINGPONG));
+	p.irq[0].wait_usec = p.irq[1].wait_usec = 40000;
+	plant_run(&p, 5);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_IRQ_PINGPONG));
+	ck_assert_ptr_nonnull(plant_change(&p, TUNABLE_IRQ_AFFINITY));
+	/* On one CPU they may wait for each other without it being this fault. */
+	p.irq[1].rate[0] = 5000;
+	p.irq[1].rate[1] = 0;
+	plant_run(&p, 20);
+	ck_assert(!plant_report(&p, SYMPTOM_IRQ_PINGPONG));
+}
+END_TEST
+
+START_TEST(absent_sources_are_blind_not_healthy)
+{
+	plant_run(&p, 5);
+	for (unsigned i = 0; i < 4; i++)
+		p.snapshot->cpu[i].have = 0;
+	p.snapshot->source[SOURCE_SOFTNET].state = SOURCE_ABSENT;
+	p.snapshot->mono_usec += USEC_PER_SEC;
+	p.snapshot->boot_usec += USEC_PER_SEC;
+	ck_assert_int_eq(window_push(p.window, p.snapshot), 0);
+	struct decide_input in = {.now_usec = p.snapshot->mono_usec,
+				  .snapshot = p.snapshot,
+				  .window = p.window,
+				  .topology = p.topology,
+				  .profile = p.profile,
+				  .values = &p.values};
+	decide(p.decider, &in, &p.out);
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_BLIND));
+	ck_assert_ptr_nonnull(strstr(plant_report(&p, SYMPTOM_BLIND)->text, "softnet"));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("decide");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, healthy_host_gets_no_write);
+	tcase_add_test(t, stray_squeezes_and_one_drop_are_nothing);
+	tcase_add_test(t, squeezes_of_an_idle_cpu_are_nothing);
+	tcase_add_test(t, squeezed_by_packets_raises_the_packet_budget);
+	tcase_add_test(t, squeezed_by_time_raises_the_time_by_a_jiffy);
+	tcase_add_test(t, cause_is_unknown_without_the_nics_own_counters);
+	tcase_add_test(t, cause_is_unknown_while_most_runs_end_well);
+	tcase_add_test(t, change_without_effect_is_taken_back_and_retired);
+	tcase_add_test(t, change_that_helps_is_kept_and_writing_ends);
+	tcase_add_test(t, vanished_load_is_no_success);
+	tcase_add_test(t, never_above_the_profile_nor_the_kernels_own_limit);
+	tcase_add_test(t, drops_raise_the_backlog);
+	tcase_add_test(t, one_trial_at_a_time);
+	tcase_add_test(t, change_budget_per_hour_holds);
+	tcase_add_test(t, what_the_profile_leaves_is_only_advised);
+	tcase_add_test(t, refused_change_is_not_hammered);
+	tcase_add_test(t, hot_cpu_wants_its_interrupts_spread);
+	tcase_add_test(t, all_cpus_busy_is_not_hot);
+	tcase_add_test(t, nohz_line_with_a_network_bit_counts_others_do_not);
+	tcase_add_test(t, nohz_with_irq_threads_advises_to_pack);
+	tcase_add_test(t, ten_nohz_lines_mean_blind);
+	tcase_add_loop_test(t, stall_sends_everything_back_and_ends_trials, 0, 5);
+	tcase_add_test(t, placed_irq_that_fires_elsewhere_has_leaked);
+	tcase_add_test(t, irq_threads_apart_that_wait_play_pingpong);
+	tcase_add_test(t, absent_sources_are_blind_not_healthy);
+	return run_suite("decide", t);
+}
