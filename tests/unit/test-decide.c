@@ -259,7 +259,8 @@ START_TEST(refused_change_is_not_hammered)
 	unsigned asked = 0;
 	for (unsigned i = 0; i < 120; i++) {
 		plant_run(&p, 1);
-		asked += plant_change(&p, TUNABLE_NETDEV_BUDGET) && !plant_change(&p, TUNABLE_NETDEV_BUDGET)->planned;
+		asked += plant_change(&p, TUNABLE_NETDEV_BUDGET) &&
+			 !plant_change(&p, TUNABLE_NETDEV_BUDGET)->planned;
 	}
 	ck_assert_uint_ge(asked, 1);
 	ck_assert_uint_le(asked, 3);
