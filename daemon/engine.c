@@ -237,10 +237,22 @@ static void hands_off(struct engine *e)
 
 static void carry_out(struct engine *e, uint64_t now)
 {
+	if (e->decisions->has_verdict) {
+		const struct trial_verdict *v = &e->decisions->verdict;
+
+		engine_remember(e, &v->change, OUTCOME_UNCHANGED, 0, v->text);
+		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
+						      .change = &v->change,
+						      .text = v->text});
+	}
 	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
 		const struct change *c = &e->decisions->change[i];
 		struct result result;
 
+		/* In apply mode the next step is made when its baseline is complete, and told then.
+		 */
+		if (c->planned && engine_mode(e) == MODE_APPLY)
+			continue;
 		if (engine_mode(e) == MODE_OBSERVE) {
 			result = (struct result){.outcome = OUTCOME_ADVISED};
 			decider_learn(e->decider, c, &result, now);

@@ -154,9 +154,6 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 			return 1;
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
 	case SYMPTOM_SQUEEZED:
-		/* The tick in which it began was only partly under it, and would blur the cause. */
-		if (r->since_usec == in->now_usec)
-			return 0;
 		/* Unknown cause: the packet budget first; it is the cheaper trial, since time stays
 		 * bounded. */
 		if (r->cause != CAUSE_TIME &&

@@ -147,6 +147,8 @@ void plant_run(struct plant *p, unsigned seconds)
 			struct result r = {.outcome =
 						   c->advice_only ? OUTCOME_ADVISED : p->outcome};
 
+			if (c->planned)
+				continue;
 			if (r.outcome == OUTCOME_DONE) {
 				p->writes++;
 				if (tunables[c->tunable].scope == SCOPE_HOST)
