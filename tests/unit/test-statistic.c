@@ -6,7 +6,8 @@
 
 START_TEST(rank_sum_matches_counted_orders)
 {
-	static const double low[] = {1, 2, 3}, high[] = {4, 5, 6, 7, 8, 9, 10, 11}, one_over[] = {1, 2, 4.5};
+	static const double low[] = {1, 2, 3}, high[] = {4, 5, 6, 7, 8, 9, 10, 11},
+			    one_over[] = {1, 2, 4.5};
 
 	/* 3 of 11: 165 orders, of which one and two are at least so extreme */
 	ck_assert_double_eq_tol(rank_sum_probability(low, 3, high, 8), 1 / 165.0, 1e-12);
