@@ -760,6 +760,7 @@ static void make_settings(struct machine *m)
 		   "6d0e1f5c-0000-4000-8000-000000000001\n");
 	tree_printf(m->tree, "proc/cmdline", "%s\n", m->spec.cmdline);
 	tree_mkdir(m->tree, "run");
+	tree_mkdir(m->tree, "sys/class/net");
 	if (m->spec.rt)
 		tree_write(m->tree, "sys/kernel/realtime", "1\n");
 }
