@@ -340,8 +340,8 @@ static bool is_hot(const struct observer *o, const struct snapshot *s, unsigned 
 static void read_ksoftirqd(struct observer *o, struct snapshot *s)
 {
 	unsigned wanted = 0, missing = 0;
+	int error = -ESRCH;
 	uint64_t v[3];
-	int error = 0;
 
 	for (unsigned cpu = 0; cpu < MIN(s->n_cpus, o->n_cpus); cpu++) {
 		struct cpu_sample *c = &s->cpu[cpu];

@@ -58,8 +58,11 @@ END_TEST
 /* C18, C22: misc has no packets; the name in the interrupt is older than the interface's */
 START_TEST(i40e_renamed)
 {
-	static const struct machine_nic nic = {
-		.name = "enp61s0f0", .irq_name = "eth0", .kind = MACHINE_I40E, .queues = 4, .node = 1};
+	static const struct machine_nic nic = {.name = "enp61s0f0",
+					       .irq_name = "eth0",
+					       .kind = MACHINE_I40E,
+					       .queues = 4,
+					       .node = 1};
 	_machine_ *m = with(&nic, 1);
 	_watch_ w = watch_begin(&m->io);
 
@@ -93,7 +96,8 @@ END_TEST
 /* C20: all queues have one name: told apart by their order */
 START_TEST(bnxt)
 {
-	static const struct machine_nic nic = {.name = "enp4s0f0np0", .kind = MACHINE_BNXT, .queues = 3};
+	static const struct machine_nic nic = {
+		.name = "enp4s0f0np0", .kind = MACHINE_BNXT, .queues = 3};
 	_machine_ *m = with(&nic, 1);
 	_watch_ w = watch_begin(&m->io);
 
@@ -110,10 +114,12 @@ START_TEST(bnxt)
 }
 END_TEST
 
-/* The name is cut inside the number: queue 1 and 10 to 11 look the same, and none of them is known. */
+/* The name is cut inside the number: queue 1 and 10 to 11 look the same, and none of them is known.
+ */
 START_TEST(bnxt_cut_in_the_number)
 {
-	static const struct machine_nic nic = {.name = "enp4s0f0n1", .kind = MACHINE_BNXT, .queues = 12};
+	static const struct machine_nic nic = {
+		.name = "enp4s0f0n1", .kind = MACHINE_BNXT, .queues = 12};
 	_machine_ *m = with(&nic, 1);
 	_watch_ w = watch_begin(&m->io);
 
@@ -197,7 +203,8 @@ START_TEST(no_interrupts)
 	ck_assert_str_eq(w.topology->nic[1].device, "");
 	watch_read(&w, true);
 	ck_assert_int_eq(w.snapshot->source[SOURCE_IRQ_COUNTS].state, SOURCE_ABSENT);
-	ck_assert_ptr_nonnull(strstr(w.snapshot->source[SOURCE_IRQ_COUNTS].text, "no interrupt belongs"));
+	ck_assert_ptr_nonnull(
+		strstr(w.snapshot->source[SOURCE_IRQ_COUNTS].text, "no interrupt belongs"));
 	watch_read(&w, false);
 	ck_assert_int_eq(w.snapshot->source[SOURCE_IRQ_COUNTS].state, SOURCE_ABSENT);
 }

@@ -79,11 +79,10 @@ START_TEST(isolated_sets)
 	static const struct {
 		const char *isolated, *nohz_full, *partition, *right;
 	} cases[] = {
-		{"\n", "\n", NULL, ""},      /* D13: empty is empty, not CPU 0 */
-		{"", "(null)\n", NULL, ""},  /* nohz_full without the option */
-		{"2-3\n", "", NULL, "2-3"},  /* isolcpus */
-		{"", "4\n", "6-7\n", "4,6-7"},
-		{"nonsense\n", "5\n", NULL, "5"},
+		{"\n", "\n", NULL, ""},     /* D13: empty is empty, not CPU 0 */
+		{"", "(null)\n", NULL, ""}, /* nohz_full without the option */
+		{"2-3\n", "", NULL, "2-3"}, /* isolcpus */
+		{"", "4\n", "6-7\n", "4,6-7"}, {"nonsense\n", "5\n", NULL, "5"},
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -93,7 +92,8 @@ START_TEST(isolated_sets)
 		tree_write(m->tree, "sys/devices/system/cpu/isolated", cases[i].isolated);
 		tree_write(m->tree, "sys/devices/system/cpu/nohz_full", cases[i].nohz_full);
 		if (cases[i].partition)
-			tree_write(m->tree, "sys/fs/cgroup/cpuset.cpus.isolated", cases[i].partition);
+			tree_write(m->tree, "sys/fs/cgroup/cpuset.cpus.isolated",
+				   cases[i].partition);
 		_watch_ w = watch_begin(&m->io);
 		cpuset_format_list(&w.topology->isolated, list, sizeof(list));
 		ck_assert_str_eq(list, cases[i].right);
@@ -114,7 +114,8 @@ START_TEST(container_mismatch)
 	ck_assert(w.topology->container);
 	ck_assert_uint_eq(cpuset_count(&w.topology->online), 2);
 	ck_assert_int_eq(status(&w, SOURCE_TOPOLOGY)->state, SOURCE_STRANGE);
-	ck_assert_ptr_nonnull(strstr(w.snapshot->source[SOURCE_TOPOLOGY].text, "says 0, /proc/stat has 0-1"));
+	ck_assert_ptr_nonnull(
+		strstr(w.snapshot->source[SOURCE_TOPOLOGY].text, "says 0, /proc/stat has 0-1"));
 	/* It is so at every look: no reason to discover again and again. */
 	ck_assert(!observer_topology_changed(w.observer));
 }
@@ -196,9 +197,11 @@ END_TEST
 START_TEST(kernel_facts)
 {
 	_machine_ *m = machine_new(&(struct machine_spec){
-		.kernel = "6.12.9-test", .cmdline = "quiet threadirqs thread_backlog_napi=1 -- nothing"});
+		.kernel = "6.12.9-test",
+		.cmdline = "quiet threadirqs thread_backlog_napi=1 -- nothing"});
 
-	tree_write(m->tree, "boot/config-6.12.9-test", "# CONFIG_HZ_100 is not set\nCONFIG_HZ=250\n");
+	tree_write(m->tree, "boot/config-6.12.9-test",
+		   "# CONFIG_HZ_100 is not set\nCONFIG_HZ=250\n");
 	_watch_ w = watch_begin(&m->io);
 	ck_assert_uint_eq(w.topology->hz, 250);
 	ck_assert_uint_eq(w.topology->user_hz, 100);
@@ -283,8 +286,8 @@ START_TEST(empty_root)
 
 			if (i == SOURCE_KSOFTIRQD && !slow)
 				continue;
-			ck_assert_msg(s->state == SOURCE_ABSENT || s->state == SOURCE_STRANGE, "%s: %d",
-				      source_to_string(i), s->state);
+			ck_assert_msg(s->state == SOURCE_ABSENT || s->state == SOURCE_STRANGE,
+				      "%s: %d", source_to_string(i), s->state);
 			ck_assert_str_ne(s->text, "");
 		}
 	}
