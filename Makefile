@@ -23,7 +23,7 @@ endif
 PACKAGES   := libsystemd libnl-3.0 libnl-genl-3.0 libnl-route-3.0 libconfig hwloc jansson smartcols
 ALL_CFLAGS  = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANITIZERS) -D_GNU_SOURCE -DSOFTNETD_VERSION='"$(VERSION)"' \
 	      -DPREFIX='"$(PREFIX)"' -Idaemon -I$(BUILD)/include $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-ALL_LIBS    = $(SANITIZERS) $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+ALL_LIBS    = $(SANITIZERS) $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 CHECK_LIBS  = $(shell $(PKG_CONFIG) --cflags --libs check)
 
 ifeq ($(V),0)

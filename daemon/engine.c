@@ -259,10 +259,22 @@ static void hands_off(struct engine *e)
 
 static void carry_out(struct engine *e, uint64_t now)
 {
+	if (e->decisions->has_verdict) {
+		const struct trial_verdict *v = &e->decisions->verdict;
+
+		engine_remember(e, &v->change, OUTCOME_UNCHANGED, 0, v->text);
+		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
+						      .change = &v->change,
+						      .text = v->text});
+	}
 	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
 		const struct change *c = &e->decisions->change[i];
 		struct result result;
 
+		/* In apply mode the next step is made when its baseline is complete, and told then.
+		 */
+		if (c->planned && engine_mode(e) == MODE_APPLY)
+			continue;
 		if (engine_mode(e) == MODE_OBSERVE) {
 			result = (struct result){.outcome = OUTCOME_ADVISED};
 			decider_learn(e->decider, c, &result, now);
@@ -292,6 +304,15 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
 	return engine_policy(e);
+}
+
+static bool needs_slow_looks(const struct engine *e)
+{
+	for (unsigned i = 0; i < e->decisions->n_reports; i++)
+		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
+		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
+			return true;
+	return false;
 }
 
 int engine_tick(struct engine *e)
@@ -342,8 +363,8 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
-	/* A symptom deserves a slow look soon: affinities and ksoftirqd are evidence. */
-	if (e->decisions->n_changes > 0)
+	/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. */
+	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;
 	return 0;

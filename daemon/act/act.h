@@ -19,9 +19,9 @@
 struct actuator;
 
 enum act_flags {
-	ACT_DRY_RUN =
-		1
-		<< 0, /* advise, --dry-run: the whole road, but the store at the end is not made */
+	/* advise, --dry-run: the whole road, but nothing is entered, stored or forgotten at its end
+	 */
+	ACT_DRY_RUN = 1 << 0,
 };
 
 /* IO and LEDGER must outlive the actuator. */
@@ -30,31 +30,57 @@ void actuator_free(struct actuator *a);
 DEFINE_CLEANUP(struct actuator *, actuator_free);
 
 /*
- * Makes one change. DECISION is written into the ledger with it. ON_FOREIGN says what to do when
- * the setting holds neither what we last wrote nor the original we know. RET always says what
- * happened; the return value is 0 when the outcome is DONE, PENDING, UNCHANGED or ADVISED, else a
- * negative errno. Refusals are remembered per target (managed interrupts, learned limits, read-only
- * families) and answered from memory the next time without a write.
+ * Makes one change. Its id is written into the ledger with it. RET always says what happened; the
+ * return value is 0 when the outcome is DONE, PENDING, UNCHANGED or ADVISED, else a negative errno.
+ * A change that is advice_only is never written.
+ *
+ * Refusals are remembered per target (managed interrupts, learned limits, read-only families, CPUs
+ * without free vectors) and answered from memory the next time without a write: `known` in RET then
+ * says that there is no news.
+ *
+ * ON_FOREIGN says what to do when the setting holds neither what we last wrote nor the original we
+ * know (nor, for an interrupt, the mask the kernel gives at every request_irq):
+ *   yield    it is theirs from now on: the ledger entry is dropped, and later changes are answered
+ *            FOREIGN from memory, until somebody asks by hand (CLASS_MANUAL, act_release())
+ *   enforce  ours is written again
+ *   adopt    what is there becomes the new original, and ours is written
+ * A setting that others change three times within ten minutes is yielded in any case: two programs
+ * that take turns harm the host more than either (AsahiLinux/linux#483, cpupower-gui#22).
+ * CLASS_MANUAL is the admin's word: it adopts where it should yield.
  */
 int act_apply(struct actuator *a, const struct topology *t, const struct change *c,
 	      enum on_foreign on_foreign, struct result *ret);
 
-/* Both members of a coupled pair (governor, then EPP); when the second is refused the first is put
- * back. CHANGES has N members, RET as many. */
+/*
+ * The members of a coupled pair (governor and EPP of one policy; or one of them alone), written in
+ * the order that works: see act/cpufreq.c. When the second is refused the first is put back; one
+ * that this host does not have, or that somebody else owns, is no refusal. CHANGES has N members,
+ * RET as many; N is at most COUPLE_MAX. Returns 0 or the first error.
+ */
+#define COUPLE_MAX 2
 int act_apply_coupled(struct actuator *a, const struct topology *t, const struct change *changes,
 		      size_t n, enum on_foreign on_foreign, struct result *ret);
 
-/* Gives one setting back: three-way restore as in act/restore.h. */
+/* Gives one setting back: three-way restore as in act/restore.h. Not ours: UNCHANGED. A governor
+ * takes with it the EPP that the driver changed because of it. */
 int act_release(struct actuator *a, const struct topology *t, enum tunable_id id,
 		const struct target *target, struct result *ret);
 
+/* Whether an interrupt that was written to WISHED runs there by now: PENDING is over. True when the
+ * host cannot tell (no effective affinity). IRQ as refreshed by the last slow look. */
+bool act_irq_settled(const struct irq *irq, const struct cpuset *wished);
+
 /* What was learned, for status: "managed" interrupts, limits from EINVAL, families that are
- * read-only. */
+ * read-only. A limit is the last value the kernel is known to take: between that and the refused
+ * one there may be more, which only an explicit wish tries. */
 bool act_is_managed(const struct actuator *a, const struct target *target);
 /* The bounds the kernel taught for a host setting; false when none. */
 bool act_learned_limit(const struct actuator *a, enum tunable_id id, int64_t *ret_low,
 		       int64_t *ret_high);
-/* NULL, or why a whole family cannot be written here. */
+/* NULL, or why this setting, or all interrupts or policies, cannot be written here. Containers
+ * mount /proc/sys read-only but /proc/sys/net writable (systemd#4425): what holds for one host
+ * setting says nothing about the next. */
 const char *act_family_blocked(const struct actuator *a, enum tunable_id id);
-/* Forgets what was learned: something about the host changed. */
+/* Forgets what was learned about the host, since something about it changed. Who owns a setting has
+ * not changed by that: what was yielded stays so. */
 void act_forget(struct actuator *a);

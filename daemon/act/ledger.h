@@ -3,15 +3,21 @@
  * The ledger: for each setting softnetd changed, what it was before, so that it can be given back.
  * It lives under run/softnetd (JSON, one object, versioned), is replaced atomically, and is on disk
  * before the write it describes. Original values are entered once and never overwritten by a later
- * change of ours.
+ * change of ours. The file goes when its last entry goes.
  *
- * An unreadable, torn, foreign or future-version ledger is never thrown away: it is moved aside to
- * ledger.bad-N, said loudly, and its settings are unknown. An entry of another boot is void: the
- * kernel started from its own defaults.
+ * What is found at start:
+ *   torn, empty, not softnetd's, of a future version  → moved aside to ledger.bad-N, never thrown
+ *       away, and said loudly; what it held is not known
+ *   cannot be read or moved aside                     → stays where it is, and nothing is changed
+ *       on this host while it is there: its originals would be overwritten
+ *   an entry with a setting this softnetd does not know → kept as it is, and said at restore
+ *   entries of another boot                           → void: the kernel started from its own
+ *       defaults. ledger_at() shows them so that restore can say so; they are never saved again
  */
 #pragma once
 
-#include "base/complaint.h"
+#include <stdio.h>
+
 #include "base/io.h"
 #include "model/decision.h"
 
@@ -21,30 +27,55 @@ struct ledger_entry {
 	unsigned number; /* at the time of writing: only for messages */
 	char *original;  /* as the kernel spelled it */
 	char *written;   /* what we wrote last, canonical */
+	char *previous;  /* a second and later change: what the setting held when WRITTEN was about
+			  * to  be written. Until that write is known to be made the setting may hold
+			  * either, and both are ours. NULL: there is no doubt */
 	char *decision;  /* id of the change that wrote it */
 	enum change_class class;
 	uint64_t realtime_usec; /* when, CLOCK_REALTIME */
+	bool other_boot;        /* void */
 };
 
 struct ledger;
 
-/* Reads run/softnetd/ledger.json if it is there. LOCK: also takes the host's one writer lock
- * (run/softnetd/lock, holding the pid); -EBUSY with *RET_PID set when another daemon holds it. */
+/*
+ * Reads run/softnetd/ledger.json if it is there. LOCK: also takes the host's one writer lock
+ * (run/softnetd/lock, holding the pid); -EBUSY with *RET_PID set (0: not known) when another daemon
+ * holds it, and *RET is then untouched. Without LOCK a ledger that cannot be used is not moved
+ * aside. Other errors: -ENOMEM. Everything else is in ledger_trouble(), and forbids changes.
+ */
 int ledger_open(struct io *io, bool lock, pid_t *ret_pid, struct ledger **ret);
+/* Releases the lock; the file stays as it is. */
 void ledger_free(struct ledger *l);
 DEFINE_CLEANUP(struct ledger *, ledger_free);
 
-/* NULL when we never changed it (or gave it back). Valid until the next change of the ledger. */
+/* NULL when we never changed it (or gave it back), or did so in another boot. Valid until the next
+ * change of the ledger. */
 const struct ledger_entry *ledger_find(const struct ledger *l, enum tunable_id id,
 				       const char *identity);
 size_t ledger_size(const struct ledger *l);
 const struct ledger_entry *ledger_at(const struct ledger *l, size_t i);
+/* The I-th entry that a newer softnetd wrote and this one does not understand: false when there are
+ * not so many. *RET_ID and *RET_IDENTITY may be "?". */
+bool ledger_unknown(const struct ledger *l, size_t i, const char **ret_id,
+		    const char **ret_identity);
 
-/* Enters or updates an entry and makes it durable before returning. The original is kept when there
- * is one already. */
-int ledger_enter(struct ledger *l, const struct change *c, const char *original,
+/*
+ * Enters or updates an entry and makes it durable before returning. PRESENT is what the setting
+ * holds now, as the kernel spells it: the original of a new entry, the `previous` of one that is
+ * there already. On error nothing was entered, and the write must not be made; -EILSEQ: a value or
+ * name is not UTF-8 and JSON cannot hold it.
+ */
+int ledger_enter(struct ledger *l, const struct change *c, const char *present,
 		 const char *written);
-/* Forgets an entry: given back, or somebody else's now. The file goes when the last entry goes. */
+/* The write announced by the last ledger_enter() was made and read back. In memory only: the file
+ * says so at its next replacement, and is right until then. */
+void ledger_settle(struct ledger *l, enum tunable_id id, const char *identity);
+/* The write announced by the last ledger_enter() was not made, or was put back. */
+int ledger_undo(struct ledger *l, enum tunable_id id, const char *identity);
+/* Forgets an entry: given back, or somebody else's now. It is forgotten in memory even when the
+ * file cannot be replaced (the error is returned): an entry too many does no harm at restore. */
 int ledger_drop(struct ledger *l, enum tunable_id id, const char *identity);
+
 /* Why the ledger found at start could not be used, or NULL. */
 const char *ledger_trouble(const struct ledger *l);

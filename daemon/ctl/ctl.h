@@ -61,6 +61,7 @@ int verb_profile(struct ctl *ctl, int argc, char **argv);
 int verb_history(struct ctl *ctl, int argc, char **argv);
 int verb_reload(struct ctl *ctl, int argc, char **argv);
 int verb_restore(struct ctl *ctl, int argc, char **argv);
+int verb_decode(struct ctl *ctl, int argc, char **argv);
 int verb_version(struct ctl *ctl, int argc, char **argv);
 
 /* Prints which profile is in force: after reload and `profile set`. */

@@ -194,13 +194,15 @@ static size_t longest_line(struct slice text)
 /* Was the row at hand broken, and is the next line its rest? */
 static bool goes_on(struct interrupts_reader *r)
 {
-	struct slice ahead = r->rest, next, word, label;
+	struct slice ahead = r->rest, next, words, word;
 	size_t length;
 
 	if (!slice_line(&ahead, &next))
 		return false;
-	label = next;
-	if (!slice_word(&next, &word) || take_label(&label, &label) || cpu_columns_line(word))
+	words = next;
+	if (take_label(&words, &word) || cpu_columns_line(next))
+		return false;
+	if (!slice_word(&next, &word))
 		return false;
 	if (r->row.name.at == r->row.name.end)
 		return true;

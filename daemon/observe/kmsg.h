@@ -23,6 +23,15 @@
  * KMSG_NOHZ_PENDING only. */
 enum kmsg_kind kmsg_classify(struct slice text, uint32_t *ret_mask);
 
+/* The NOHZ warning in TEXT: none; cut off before its mask (a line that mail broke); or whole, and
+ * RET_MASK is set. */
+enum nohz_text {
+	NOHZ_NONE,
+	NOHZ_CUT,
+	NOHZ_WHOLE
+};
+enum nohz_text kmsg_nohz(struct slice text, uint32_t *ret_mask);
+
 /*
  * One record as /dev/kmsg gives it (Documentation/ABI/testing/dev-kmsg):
  *   PRIO,SEQ,USEC,FLAGS[,KEY=VALUE …];TEXT\n[ KEY=VALUE\n …]
@@ -75,7 +84,8 @@ struct kmsg_reader {
 	uint64_t seq;        /* of the last record, if have_seq */
 	uint64_t lost;       /* records that the ring lost before we came */
 	unsigned nohz_lines; /* of this boot, old ones too */
-	uint64_t retry_usec; /* CLOCK_MONOTONIC: no new try before, after a failure */
+	int error;           /* why the source cannot be read, or 0 */
+	uint64_t retry_usec; /* CLOCK_MONOTONIC: with an error, no new try before */
 	char *buf;
 };
 

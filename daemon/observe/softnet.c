@@ -256,8 +256,8 @@ static void complain_of_row(struct complaints *c, const struct softnet_row *r)
 			bad);
 		break;
 	case SOFTNET_SHORT:
-		complain(c, NULL, r->line, "row refused: %u columns, at least 3 are needed",
-			 r->columns);
+		complain(c, NULL, r->line, "row refused: %u column%s, at least 3 are needed",
+			 r->columns, r->columns == 1 ? "" : "s");
 		break;
 	case SOFTNET_TORN:
 		complain(

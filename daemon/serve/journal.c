@@ -18,6 +18,7 @@
 #define ID_ADVISED       "c652cc9294d249d8ab6badcb9324849c"
 #define ID_REFUSED       "afaad680a5f0469782b87549ff242dd5"
 #define ID_RESTORED      "188e757b4dee49729c8d0c8e99aac617"
+#define ID_VERDICT       "d6263f8bcce44146abcadc9872a7045f"
 #define ID_PROFILE       "66990435e5f84e3aad443d61a5d14d55"
 
 #define FIELDS_MAX 24
@@ -84,6 +85,7 @@ void journal_message(const struct engine_event *event, char *buf, size_t size)
 	case EVENT_PROFILE:
 		append_text(buf, size, "Profile %s is in force", event->text ?: "");
 		break;
+	case EVENT_VERDICT:
 	case EVENT_RESTORE:
 	case EVENT_SOURCE:
 		append_text(buf, size, "%s", event->text ?: "");
@@ -102,6 +104,8 @@ static const char *message_id(const struct engine_event *event)
 		return ID_RESTORED;
 	case EVENT_PROFILE:
 		return ID_PROFILE;
+	case EVENT_VERDICT:
+		return ID_VERDICT;
 	case EVENT_SOURCE:
 		return NULL;
 	case EVENT_CHANGE:

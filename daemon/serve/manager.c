@@ -338,6 +338,8 @@ const char *manager_event_kind(const struct engine_event *event)
 		return "symptom-leave";
 	case EVENT_CHANGE:
 		return "change";
+	case EVENT_VERDICT:
+		return "verdict";
 	case EVENT_RESTORE:
 		return "restore";
 	case EVENT_PROFILE:

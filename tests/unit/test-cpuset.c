@@ -28,7 +28,8 @@ END_TEST
 
 START_TEST(bad_lists)
 {
-	static const char *const bad[] = {"a", "1-", "-1", "3-1", "1,,2", "1,", "0-3:0/0", "0-3:5/4", "1 2", "0x3", NULL};
+	static const char *const bad[] = {"a",       "1-",      "-1",  "3-1", "1,,2", "1,",
+					  "0-3:0/0", "0-3:5/4", "1 2", "0x3", NULL};
 	struct cpuset s = cpuset_of(5);
 
 	for (const char *const *b = bad; *b; b++)
@@ -45,8 +46,12 @@ START_TEST(masks)
 	static const struct {
 		const char *mask, *list;
 	} good[] = {
-		{"1", "0"},        {"0f", "0-3"},           {"00ff00ff", "0-7,16-23"},
-		{"1,00000000", "32"}, {"80000000,00000000\n", "63"}, {"00000000,00000001", "0"},
+		{"1", "0"},
+		{"0f", "0-3"},
+		{"00ff00ff", "0-7,16-23"},
+		{"1,00000000", "32"},
+		{"80000000,00000000\n", "63"},
+		{"00000000,00000001", "0"},
 		{"1,0", "32"}, /* a short word still fills 32 bits */
 		{"", ""},
 	};
