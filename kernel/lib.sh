@@ -26,7 +26,7 @@ stage()
 # What the build must not depend on: time, user, language of the machine.
 export KBUILD_BUILD_TIMESTAMP='Mon Nov 30 2026' KBUILD_BUILD_USER=softnetd
 export KBUILD_BUILD_HOST=softnetd LC_ALL=C
-KMAKE=(nice -n 10 make "-j$(nproc)")
+KMAKE=(nice -n 10 make "-j${JOBS:-$(nproc)}")
 
 # need_packages LIST...: install what is missing of the lists, naming it first
 need_packages()
