@@ -284,6 +284,15 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	return engine_policy(e);
 }
 
+static bool needs_slow_looks(const struct engine *e)
+{
+	for (unsigned i = 0; i < e->decisions->n_reports; i++)
+		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
+		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
+			return true;
+	return false;
+}
+
 int engine_tick(struct engine *e)
 {
 	uint64_t now = io_now(e->io, CLOCK_MONOTONIC);
@@ -332,8 +341,8 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
-	/* A symptom deserves a slow look soon: affinities and ksoftirqd are evidence. */
-	if (e->decisions->n_changes > 0)
+	/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. */
+	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;
 	return 0;

@@ -52,6 +52,7 @@ struct verb {
 
 extern const struct verb ctl_verbs[]; /* ends with a NULL name */
 
+int verb_decode(struct ctl *ctl, int argc, char **argv);
 int verb_version(struct ctl *ctl, int argc, char **argv);
 
 /* The host or captured tree of --root, opened once; NULL after a message. Owned by CTL. */

@@ -10,6 +10,18 @@
 
 const struct verb ctl_verbs[] = {
 	{
+		.name = "decode",
+		.args = "KIND FILE|-",
+		.help = "Explain a pasted dump: softnet-stat, softirqs, interrupts or kmsg",
+		.more = "KIND is what the dump was taken from: softnet-stat (/proc/net/softnet_stat),\n"
+			"softirqs (/proc/softirqs), interrupts (/proc/interrupts) or kmsg (dmesg, journal,\n"
+			"syslog or /dev/kmsg). FILE may come from any machine; - reads standard input.\n"
+			"Lines that cannot be trusted are named and left out.",
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_decode,
+	},
+	{
 		.name = "version",
 		.args = "",
 		.help = "Show the versions of this program and of the daemon that runs",

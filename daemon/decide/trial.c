@@ -28,13 +28,61 @@ struct sample {
 	double measure, load, guard, events, packets, softirq_share;
 };
 
-static bool take_sample(const struct trial *t, const struct window *w, struct sample *ret)
+enum sampled {
+	SAMPLE_TAKEN,
+	SAMPLE_NOT_DUE,
+	SAMPLE_LOST
+};
+
+/* What the symptom is measured by, 0 … 1, less is better. */
+static enum sampled measure(const struct trial *t, const struct window *w, const struct load *l,
+			    struct sample *x)
+{
+	const struct tick *tick = window_tick(w, 0);
+	double wait = 0, time = 0;
+
+	switch (t->symptom) {
+	case SYMPTOM_BACKLOG_DROP:
+		x->events = l->drops;
+		x->measure = ratio(l->drops, l->packets);
+		return SAMPLE_TAKEN;
+	case SYMPTOM_SOFTIRQ_HOG:
+		/* Share of the time in which some task waited for a CPU. */
+		if (!tick->psi_cpu_have)
+			return SAMPLE_LOST;
+		x->measure = ratio((double)tick->psi_cpu_usec,
+				   (double)(tick->end_usec - tick->begin_usec));
+		x->events = (double)tick->psi_cpu_usec;
+		return SAMPLE_TAKEN;
+	case SYMPTOM_KSOFTIRQD_LAG:
+		cpuset_for_each (cpu, &t->cpus) {
+			const struct cpu_delta *d = &tick->cpu[cpu];
+
+			if (cpu >= w->n_cpus || !(d->have & HAVE_KSOFTIRQD))
+				continue;
+			wait += (double)d->ksoftirqd_wait_ns;
+			time += (double)d->ksoftirqd_usec * 1000;
+		}
+		if (time == 0)
+			return SAMPLE_NOT_DUE;
+		x->measure = ratio(wait, time);
+		x->events = wait;
+		return SAMPLE_TAKEN;
+	default:
+		x->events = l->squeezes;
+		x->measure =
+			l->runs > 0 ? ratio(l->squeezes, l->runs) : ratio(l->squeezes, l->packets);
+		return SAMPLE_TAKEN;
+	}
+}
+
+static enum sampled take_sample(const struct trial *t, const struct window *w, struct sample *ret)
 {
 	struct load l;
 	double softirq = 0, total = 0, worst = 0;
 
 	if (!window_tick(w, 0))
-		return false;
+		return SAMPLE_LOST;
 	l = window_load(w, &t->cpus, 1);
 	cpuset_for_each (cpu, &t->cpus) {
 		struct cpu_sum s = window_cpu(w, cpu, 1);
@@ -45,16 +93,8 @@ static bool take_sample(const struct trial *t, const struct window *w, struct sa
 	}
 	*ret = (struct sample){
 		.load = ratio(l.packets, l.seconds), .packets = l.packets, .softirq_share = worst};
-	if (t->symptom == SYMPTOM_BACKLOG_DROP) {
-		ret->events = l.drops;
-		ret->measure = ratio(l.drops, l.packets);
-	} else {
-		ret->events = l.squeezes;
-		ret->measure =
-			l.runs > 0 ? ratio(l.squeezes, l.runs) : ratio(l.squeezes, l.packets);
-	}
 	ret->guard = total > 0 ? ratio(softirq, l.packets) : 0;
-	return true;
+	return measure(t, w, &l, ret);
 }
 
 static void keep_sample(struct samples *s, const struct sample *x)
@@ -251,13 +291,17 @@ static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool 
 
 enum verdict trial_tick(struct trial *t, const struct window *w, bool acute)
 {
+	enum sampled sampled;
 	struct sample x;
 
 	if (t->stage == TRIAL_OFF || t->stage == TRIAL_ASKED || t->stage == TRIAL_WITHDRAWING ||
 	    t->stage == TRIAL_REAPPLYING || t->stage == TRIAL_TAKING_BACK)
 		return VERDICT_NONE;
 	/* A re-baselined window has lost the ticks that would be judged. */
-	if (!take_sample(t, w, &x))
+	sampled = take_sample(t, w, &x);
+	if (sampled == SAMPLE_NOT_DUE)
+		return VERDICT_NONE;
+	if (sampled == SAMPLE_LOST)
 		return t->stage == TRIAL_BASELINE
 			       ? VERDICT_CANCELLED
 			       : inconclusive(

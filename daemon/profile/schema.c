@@ -8,14 +8,14 @@ static const char *const on_stop_names[] = {"restore", "keep", NULL};
 
 /*
  * A tick shorter than 100 ms would cost more than it could tell (counters are read from every CPU),
- * one longer than a minute would not see the onset of anything. The change budget ends where the
- * engine's own record of the last hour does.
+ * one longer than 10 s would see no onset, and come near the unit's WatchdogSec, which is fed from
+ * the tick. The change budget ends where decide/ ends remembering changes.
  */
 const struct schema_key schema[_KEY_MAX] = {
 	[KEY_MODE] = {"mode", PLACE_CONFIG, KEY_WORD, .words = mode_names, .fallback = "apply"},
 	[KEY_PROFILE] = {"profile", PLACE_CONFIG, KEY_TEXT, .fallback = "balanced"},
 	[KEY_TICK] = {"tick", PLACE_CONFIG, KEY_SPAN, .min = 100 * USEC_PER_MSEC,
-		      .max = 60 * USEC_PER_SEC, .fallback = "1s"},
+		      .max = 10 * USEC_PER_SEC, .fallback = "1s"},
 	[KEY_SLOW_LOOK] = {"slow_look", PLACE_CONFIG, KEY_SPAN, .min = USEC_PER_SEC,
 			   .max = 3600 * USEC_PER_SEC, .fallback = "10s"},
 	[KEY_ON_STOP] = {"on_stop", PLACE_CONFIG, KEY_WORD, .words = on_stop_names,
