@@ -62,12 +62,12 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(TEST_OBJECTS) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_OBJECTS) $(LIB)
-	$(call say,LD,$@)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TEST_OBJECTS) $(LIB)
-	$(call say,LD,$@)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # Only objects that a rule above asks for, and never deleted as intermediate.
 .SECONDARY:

@@ -13,6 +13,7 @@
 /* Rates in status are over so many of the newest ticks: long enough to be read, short enough to
  * show what happens now. */
 #define STATUS_TICKS 5
+#define ADVICE_USEC  (600 * USEC_PER_SEC)
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -513,24 +514,34 @@ static bool has_advice(const json_t *advice, const char *id)
 	return false;
 }
 
-/* What was decided for a symptom in this tick, and what was advised since it came: decide() says a
- * thing once, and the advice stands until the symptom leaves. */
+/* What was not made, and why it may still be made by hand. */
+static bool is_advice(enum outcome o)
+{
+	return o == OUTCOME_ADVISED || o == OUTCOME_READ_ONLY;
+}
+
+/* What was decided for a symptom in this tick, and what was advised since it came. A lever is named
+ * while the symptom is acute, and the same advice is remembered once in ADVICE_USEC: so long it
+ * stands, while the symptom does. */
 static json_t *advice_for(const struct engine *e, const struct symptom_report *r)
 {
 	json_t *advice = json_array();
-	uint64_t mono = io_now(e->io, CLOCK_MONOTONIC), age = mono - MIN(mono, r->since_usec);
-	uint64_t real = io_now(e->io, CLOCK_REALTIME), since = real - MIN(real, age + USEC_PER_SEC);
+	uint64_t mono = io_now(e->io, CLOCK_MONOTONIC), real = io_now(e->io, CLOCK_REALTIME);
+	uint64_t age = MAX(mono - MIN(mono, r->since_usec), (uint64_t)ADVICE_USEC);
 
-	for (unsigned i = 0; i < e->decisions->n_changes; i++)
-		if (e->decisions->change[i].symptom == r->symptom)
-			append(advice, advice_document(&e->decisions->change[i]));
+	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
+		const struct change *c = &e->decisions->change[i];
+
+		if (c->symptom == r->symptom && !has_advice(advice, c->id))
+			append(advice, advice_document(c));
+	}
 	for (uint64_t serial = e->history_serial; serial > 0; serial--) {
 		const struct history_entry *h = history_at(e, serial);
 
-		if (!h || h->realtime_usec < since)
+		if (!h || real - MIN(real, h->realtime_usec) > age)
 			break;
-		if (h->change && h->outcome == OUTCOME_ADVISED &&
-		    h->change->symptom == r->symptom && !has_advice(advice, h->change->id))
+		if (h->change && is_advice(h->outcome) && h->change->symptom == r->symptom &&
+		    !has_advice(advice, h->change->id))
 			append(advice, advice_document(h->change));
 	}
 	return advice;

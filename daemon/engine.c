@@ -34,11 +34,33 @@ static int discover(struct engine *e)
 	return engine_place_from_ledger(e);
 }
 
+static const char *const no_dirs[] = {NULL};
+
+/* For a look at a host where nothing needs to be installed: softnetctl diagnose. */
+static int load_nothing(struct config *config, struct profile **profile)
+{
+	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->name = strdup("none");
+	if (!p->name)
+		return -ENOMEM;
+	r = config_load(no_dirs, config, NULL);
+	if (r < 0)
+		return r;
+	*profile = TAKE_PTR(p);
+	return 0;
+}
+
 static int load(struct engine *e, struct config *config, struct profile **profile,
 		struct complaints *c)
 {
 	int r;
 
+	if (e->config_dirs == no_dirs)
+		return load_nothing(config, profile);
 	r = config_load(e->config_dirs, config, c);
 	if (r < 0)
 		return r;
@@ -79,7 +101,7 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 	if (!e)
 		return log_oom();
 	e->io = o->io;
-	e->config_dirs = o->config_dirs;
+	e->config_dirs = o->config_dirs ? o->config_dirs : no_dirs;
 	e->have_mode_override = o->have_mode;
 	e->mode_override = o->mode;
 	if (o->profile) {

@@ -16,6 +16,7 @@ struct engine;
 
 struct engine_options {
 	struct io *io; /* must outlive the engine */
+	/* NULL: no files; the defaults, and a profile that leaves everything alone. */
 	const char *const *config_dirs;
 	const char *profile; /* NULL: softnetd.conf's */
 	bool have_mode;

@@ -119,7 +119,8 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
 
 /*
  * The end of the road: ledger, store, read back; puts back what was there when that fails. The
- * attempt's wish and now are set. Answers the attempt.
+ * attempt's wish and now are set. Answers the attempt. A wish that is the original needs nothing in
+ * the ledger first, so a full disk does not hinder it; dropping its entry is the caller's.
  */
 int write_attempt(struct actuator *a, struct attempt *at);
 

@@ -420,6 +420,7 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	struct attempt at = {.topology = t, .change = c, .result = ret};
 	const struct place *p = &at.place;
 	const struct ledger_entry *e;
+	bool restoring;
 	int r;
 
 	*ret = (struct result){.outcome = OUTCOME_REFUSED};
@@ -441,8 +442,9 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	if (r < 0)
 		return r;
 	e = ledger_find(a->ledger, p->id, p->target.identity);
-	if (e && tunable_equal(p->tunable, at.wish, e->original)) {
-		strcpy(at.wish, e->original);
+	restoring = e && tunable_equal(p->tunable, at.wish, e->original);
+	if (restoring) {
+		strcpy(at.wish, e->original); /* as the kernel spelled it */
 	} else {
 		r = check_caps(&at);
 		if (r >= 0 && p->family->permit)
@@ -456,7 +458,13 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	if (a->dry || c->advice_only)
 		return answer(ret, OUTCOME_ADVISED, 0, "%s: %.60s would become %.60s", p->name,
 			      at.now, at.wish);
-	return write_attempt(a, &at);
+	r = write_attempt(a, &at);
+	if (r < 0 || !restoring)
+		return r;
+	r = ledger_drop(a->ledger, p->id, p->target.identity);
+	if (r < 0)
+		log_warning_errno(r, "%s is back, but the ledger cannot be updated", p->name);
+	return 0;
 }
 
 /*
@@ -556,12 +564,6 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	a->writable[p->id] = true;
 	strcpy(at->result->value, then);
 	ledger_settle(a->ledger, p->id, p->target.identity);
-	if (restoring) {
-		r = ledger_drop(a->ledger, p->id, p->target.identity);
-		if (r < 0)
-			log_warning_errno(r, "%s is back, but the ledger cannot be updated",
-					  p->name);
-	}
 	if (p->family->after)
 		p->family->after(a, at);
 	answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now, at->wish);

@@ -3,10 +3,11 @@
  * Interrupt affinity (kernel-facts 6.1). What a write may answer, beside success:
  *
  *   EIO (up to 6.11), EPERM (6.12+)  the kernel manages this interrupt: remembered, never retried
- *   EACCES on a file without w       the same, seen by a uid without CAP_DAC_OVERRIDE
+ *   EACCES on a file without w, where others have it
+ *                                    the same, seen without CAP_DAC_OVERRIDE (irqbalance#336)
  *   EINVAL                           no online CPU in the mask
- *   ENOSPC                           the vectors of these CPUs are used up: they are left for a
- * while EBUSY                            a move is still in progress: later
+ *   ENOSPC                           the vectors of these CPUs are used up: left for a while
+ *   EBUSY                            a move is still in progress: later
  *
  * Success may take effect only at the next interrupt (I/O APIC, tuned#364): PENDING until the
  * effective affinity is inside the mask.
@@ -62,14 +63,11 @@ static int irq_permit(struct actuator *a, struct attempt *at)
 	const struct place *p = &at->place;
 	struct cpuset wish, usable;
 	bool all_full = true;
-	char path[64];
-	mode_t mode;
 	int r;
 
 	if (act_is_managed(a, &p->target))
 		return answer_managed(a, at, -EPERM, true);
-	snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list", p->target.number);
-	if (p->irq->managed || (a->io->ops->mode(a->io, path, &mode) >= 0 && !(mode & 0222)))
+	if (p->irq->managed)
 		return answer_managed(a, at, -EPERM, false);
 	if (p->irq->shared)
 		return answer(at->result, OUTCOME_REFUSED, -EOPNOTSUPP,
@@ -104,6 +102,14 @@ static void remember_full(struct actuator *a, const char *list)
 		a->full_until[cpu] = until;
 }
 
+/* Without w: but only where others have it does that say something about this one. */
+static bool lacks_w(struct actuator *a, const struct place *p)
+{
+	mode_t mode;
+
+	return a->writable[p->id] && a->io->ops->mode(a->io, p->path, &mode) >= 0 && !(mode & 0222);
+}
+
 static bool irq_refused(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;
@@ -111,6 +117,11 @@ static bool irq_refused(struct actuator *a, struct attempt *at, int error)
 	switch (error) {
 	case -EIO:
 	case -EPERM:
+		answer_managed(a, at, error, false);
+		return true;
+	case -EACCES:
+		if (!lacks_w(a, p))
+			return false;
 		answer_managed(a, at, error, false);
 		return true;
 	case -ENOSPC:

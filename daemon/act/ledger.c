@@ -37,6 +37,7 @@ static void entry_free(struct ledger_entry *e)
 	free(e->written);
 	free(e->previous);
 	free(e->decision);
+	entry_free(e->before);
 	free(e);
 }
 DEFINE_CLEANUP(struct ledger_entry *, entry_free);
@@ -548,8 +549,13 @@ int ledger_enter(struct ledger *l, const struct change *c, const char *present, 
 			l->n--;
 		return r;
 	}
+	if (old && old->before) { /* two writes without a settled end: back to before both */
+		e->before = TAKE_PTR(old->before);
+		entry_free(old);
+	} else {
+		e->before = old;
+	}
 	TAKE_PTR(e);
-	entry_free(old);
 	return 0;
 }
 
@@ -557,8 +563,10 @@ void ledger_settle(struct ledger *l, enum tunable_id id, const char *identity)
 {
 	struct ledger_entry *e = find_any(l, id, identity);
 
-	if (e)
-		free(TAKE_PTR(e->previous));
+	if (!e)
+		return;
+	free(TAKE_PTR(e->previous));
+	entry_free(TAKE_PTR(e->before));
 }
 
 int ledger_undo(struct ledger *l, enum tunable_id id, const char *identity)
@@ -570,9 +578,11 @@ int ledger_undo(struct ledger *l, enum tunable_id id, const char *identity)
 		return 0;
 	/* The second change of a setting falls back to the first, unless that had been undone by
 	 * somebody: then nothing of ours is left. */
-	if (e->previous && !tunable_equal(&tunables[id], e->previous, e->original)) {
-		free(e->written);
-		e->written = TAKE_PTR(e->previous);
+	if (e->before && e->previous && !tunable_equal(&tunables[id], e->previous, e->original)) {
+		l->entry[i] = TAKE_PTR(e->before);
+		free(l->entry[i]->written);
+		l->entry[i]->written = TAKE_PTR(e->previous);
+		entry_free(e);
 	} else {
 		remove_at(l, i);
 	}

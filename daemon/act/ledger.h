@@ -32,8 +32,9 @@ struct ledger_entry {
 			  * either, and both are ours. NULL: there is no doubt */
 	char *decision;  /* id of the change that wrote it */
 	enum change_class class;
-	uint64_t realtime_usec; /* when, CLOCK_REALTIME */
-	bool other_boot;        /* void */
+	uint64_t realtime_usec;      /* when, CLOCK_REALTIME */
+	bool other_boot;             /* void */
+	struct ledger_entry *before; /* what ledger_undo() goes back to: inside only */
 };
 
 struct ledger;

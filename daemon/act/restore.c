@@ -89,6 +89,7 @@ static void write_original(struct actuator *a, struct attempt *at, struct restor
 		conclude(item, RESTORE_WRITTEN, 0);
 		say(item->text, sizeof(item->text), "%s: %.60s is %.60s again", p->name, item->now,
 		    item->original);
+		drop(a, p, item);
 		return;
 	}
 	/* The governor that locks it is not ours (any more): its owner decides about EPP, too. */

@@ -52,8 +52,20 @@ struct verb {
 
 extern const struct verb ctl_verbs[]; /* ends with a NULL name */
 
+int verb_status(struct ctl *ctl, int argc, char **argv);
+int verb_diagnose(struct ctl *ctl, int argc, char **argv);
+int verb_get(struct ctl *ctl, int argc, char **argv);
+int verb_set(struct ctl *ctl, int argc, char **argv);
+int verb_release(struct ctl *ctl, int argc, char **argv);
+int verb_profile(struct ctl *ctl, int argc, char **argv);
+int verb_history(struct ctl *ctl, int argc, char **argv);
+int verb_reload(struct ctl *ctl, int argc, char **argv);
+int verb_restore(struct ctl *ctl, int argc, char **argv);
 int verb_decode(struct ctl *ctl, int argc, char **argv);
 int verb_version(struct ctl *ctl, int argc, char **argv);
+
+/* Prints which profile is in force: after reload and `profile set`. */
+int print_profile_in_force(struct ctl *ctl);
 
 /* The host or captured tree of --root, opened once; NULL after a message. Owned by CTL. */
 struct io *ctl_io(struct ctl *ctl);

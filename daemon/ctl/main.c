@@ -2,13 +2,109 @@
 #include "ctl/ctl.h"
 
 #include <getopt.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "profile/profile-file.h"
+#include "serve/show.h"
+
 const struct verb ctl_verbs[] = {
+	{
+		.name = "status",
+		.args = "",
+		.help = "Show what softnetd sees, what binds, and what it changed",
+		.more = "One screen: profile and mode, each CPU's packets, drops and squeezes, the NICs\n"
+			"and where their interrupts arrive, what binds and by which numbers, the settings\n"
+			"that are changed and why, and what cannot be seen on this host.",
+		.method = "Describe",
+		.run = verb_status,
+	},
+	{
+		.name = "diagnose",
+		.args = "",
+		.help = "Look once: which limit binds, what would lift it, the commands",
+		.more = "Asks softnetd when it runs; with -d or --root, or without softnetd, it watches by\n"
+			"itself for 3 seconds or as long as -d says. Nothing is ever written.\n"
+			"Exit status 0: nothing binds, 5: something does.",
+		.method = "Diagnose",
+		.duration = true,
+		.run = verb_diagnose,
+	},
+	{
+		.name = "get",
+		.args = "[SETTING[@TARGET]]",
+		.help = "Show settings: value, what the profile wants, original",
+		.more = "A TARGET is an interrupt's number or action name, or a cpufreq policy such as\n"
+			"policy0. Without softnetd, the kernel's values are shown.",
+		.method = "DescribeSettings",
+		.max_args = 1,
+		.run = verb_get,
+	},
+	{
+		.name = "set",
+		.args = "SETTING[@TARGET] VALUE",
+		.help = "Change a setting and pin it: softnetd leaves it until release",
+		.more = "Without a TARGET, a setting of interrupts or policies is changed for all of them.\n"
+			"Needs root. The original comes back by release, by restore, or when softnetd\n"
+			"stops.",
+		.method = "SetSetting",
+		.min_args = 2,
+		.max_args = 2,
+		.run = verb_set,
+	},
+	{
+		.name = "release",
+		.args = "SETTING[@TARGET]",
+		.help = "Give a setting back: its original, or what the profile states",
+		.more = "Needs root.",
+		.method = "ReleaseSetting",
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_release,
+	},
+	{
+		.name = "profile",
+		.args = "list|show|check|set|clear …",
+		.help = "Work with profiles",
+		.more = "  profile list         Show all profiles; the active one is marked\n"
+			"  profile show NAME    Show every value and the file and line it comes from\n"
+			"  profile check FILE   Check a file without using it\n"
+			"  profile set NAME     Use a profile until clear, or until softnetd stops\n"
+			"  profile clear        Back to the profile of softnetd.conf\n"
+			"set and clear need softnetd and root; the others need neither.",
+		.method = "DescribeProfiles, DescribeProfile, SetProfile, ClearProfile",
+		.min_args = 1,
+		.max_args = 2,
+		.run = verb_profile,
+	},
+	{
+		.name = "history",
+		.args = "",
+		.help = "Show what softnetd did since it started",
+		.method = "History",
+		.run = verb_history,
+	},
+	{
+		.name = "reload",
+		.args = "",
+		.help = "Make softnetd read its configuration again",
+		.more = "Everything is read and checked first; with a fault in any file nothing changes.\n"
+			"Needs root.",
+		.method = "Reload",
+		.run = verb_reload,
+	},
+	{
+		.name = "restore",
+		.args = "",
+		.help = "Give back the original of every setting softnetd changed",
+		.more = "Works without softnetd too: after a crash, from the ledger it left. A setting that\n"
+			"somebody else changed meanwhile is left alone and named. softnetd, when it runs,\n"
+			"goes on with its profile at the next reload or profile change. Needs root.",
+		.method = "Restore",
+		.run = verb_restore,
+	},
 	{
 		.name = "decode",
 		.args = "KIND FILE|-",
@@ -24,7 +120,7 @@ const struct verb ctl_verbs[] = {
 	{
 		.name = "version",
 		.args = "",
-		.help = "Show the versions of this program and of the daemon that runs",
+		.help = "Show the versions of this program and of the softnetd that runs",
 		.run = verb_version,
 	},
 	{.name = NULL},
@@ -45,9 +141,8 @@ static void print_options(bool duration)
 	if (duration)
 		puts("  -d, --duration SECONDS  Watch for so long before answering");
 	puts("      --json              Print JSON, for programs\n"
-	     "      --root DIR          Look at the captured tree DIR (DIR/proc, DIR/sys) instead of\n"
-	     "                          this host\n"
-	     "      --config-dir DIR    Read softnetd.conf and profiles/ from DIR\n"
+	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
+	     "      --config-dir DIR    Read softnetd.conf and profiles/ from DIR only\n"
 	     "  -h, --help              Show this help, or that of the verb\n"
 	     "      --version           Show the version");
 }
@@ -65,7 +160,7 @@ static void print_help(void)
 	}
 	puts("\nOptions:");
 	print_options(true);
-	puts("\nExit status: 0 fine, 1 failed, 2 usage, 3 daemon not running, 4 not authorised,\n"
+	puts("\nExit status: 0 fine, 1 failed, 2 usage, 3 softnetd is not running, 4 not authorised,\n"
 	     "5 something binds (diagnose). See softnetctl(1).");
 }
 
@@ -121,6 +216,14 @@ struct io *ctl_io(struct ctl *ctl)
 	if (r < 0)
 		ctl_fail(CTL_FAILED, "Cannot open %s: %s", ctl->root ?: "/", strerror(-r));
 	return ctl->io;
+}
+
+const char *const *ctl_config_dirs(struct ctl *ctl)
+{
+	if (!ctl->config_dir)
+		return config_default_dirs;
+	ctl->dirs[0] = ctl->config_dir;
+	return ctl->dirs;
 }
 
 static unsigned terminal_width(void)
@@ -272,9 +375,7 @@ int main(int argc, char **argv)
 	struct ctl ctl = {};
 	int r;
 
-	setlocale(LC_ALL, "");
-	/* Numbers are for other programs too: "0.5", never "0,5". */
-	setlocale(LC_NUMERIC, "C");
+	show_init();
 	r = run(&ctl, argc, argv);
 	sd_bus_flush_close_unref(ctl.bus);
 	if (ctl.io)

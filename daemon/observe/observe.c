@@ -340,8 +340,8 @@ static bool is_hot(const struct observer *o, const struct snapshot *s, unsigned 
 static void read_ksoftirqd(struct observer *o, struct snapshot *s)
 {
 	unsigned wanted = 0, missing = 0;
+	int error = -ESRCH;
 	uint64_t v[3];
-	int error = 0;
 
 	for (unsigned cpu = 0; cpu < MIN(s->n_cpus, o->n_cpus); cpu++) {
 		struct cpu_sample *c = &s->cpu[cpu];
@@ -433,8 +433,8 @@ static int read_interrupts(struct observer *o, const struct topology *t, struct 
 	unsigned gone;
 	int fresh;
 
-	irq_counts_read(&o->irq_counts, o->io, t, intr, s->slow || o->link_noted, &o->interrupts,
-			&o->interrupts_reader, s, &table, &gone);
+	irq_counts_read(&o->irq_counts, o->io, t, intr, s->slow || o->link_noted || !o->looked,
+			&o->interrupts, &o->interrupts_reader, s, &table, &gone);
 	/* A table that is not what it should be tells nothing about what is gone. */
 	if (!table || s->source[SOURCE_IRQ_COUNTS].state == SOURCE_STRANGE)
 		return 0;

@@ -153,6 +153,35 @@ static int number_of(hwloc_obj_t *seen, unsigned *n, hwloc_obj_t o)
 	return (int)i;
 }
 
+/*
+ * hwloc believes what sysfs says, up to assertions that end the process. A kernel's files deserve
+ * that; those of a captured tree are looked at first.
+ */
+static bool fit_for_hwloc(struct io *io)
+{
+	static const char *const lists[] = {
+		"sys/devices/system/node/online",
+		"sys/devices/system/node/possible",
+		CPU_DIR "/online",
+		CPU_DIR "/possible",
+		CPU_DIR "/present",
+	};
+	char text[CPUSET_LIST_MAX];
+	struct cpuset set;
+
+	if (io->live)
+		return true;
+	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+		int r = io_read_line(io, lists[i], text, sizeof(text));
+
+		if (r == -ENOENT)
+			continue;
+		if (r < 0 || cpuset_parse_list(text, &set) < 0 || cpuset_empty(&set))
+			return false;
+	}
+	return true;
+}
+
 /* Returns how many online CPUs hwloc knows. */
 static int convert(struct io *io, struct topology *t)
 {
@@ -161,6 +190,8 @@ static int convert(struct io *io, struct topology *t)
 	unsigned n_caches = 0;
 	int r, known = 0;
 
+	if (!fit_for_hwloc(io))
+		return -EBADMSG;
 	r = load(io, &h);
 	if (r < 0)
 		return r;
@@ -281,7 +312,7 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 	if (r == -ENOMEM)
 		return r;
 	if (r <= 0 && ret->state == SOURCE_OK)
-		strange(ret, r,
+		strange(ret, r < 0 ? r : -ENODATA,
 			"/" CPU_DIR ": hwloc finds no CPU: cores, caches and nodes are not known");
 	return 0;
 }

@@ -5,9 +5,9 @@
  * for everyone, changing for uid 0.
  *
  * A client can cost the daemon little: at most BUS_CLIENTS_PER_UID connections of a user who is not
- * root, BUS_UNREAD_MAX bytes and BUS_UNREAD_MESSAGES messages waiting to be read (beyond the
- * kernel's socket buffer), BUS_INCOMING_MAX bytes of a message that does not end. Who is over is
- * disconnected. Nothing here waits for a client.
+ * root; BUS_UNREAD_MESSAGES messages, and one document and BUS_UNREAD_MAX bytes more, waiting to be
+ * read beyond the kernel's BUS_SOCKET_BUFFER; BUS_INCOMING_MAX bytes of a message that does not
+ * end. Who is over is disconnected. Nothing here waits for a client.
  */
 #pragma once
 
@@ -18,10 +18,11 @@
 
 #define BUS_CLIENTS_MAX     256
 #define BUS_CLIENTS_OTHERS  192 /* of them, who is not root: root always gets in */
-#define BUS_CLIENTS_PER_UID 32
-#define BUS_UNREAD_MAX      (4U << 20) /* a status of the largest machines is below 1 MiB */
+#define BUS_CLIENTS_PER_UID 16
+#define BUS_UNREAD_MAX      (1U << 20)
 #define BUS_UNREAD_MESSAGES 256
 #define BUS_INCOMING_MAX    (256U << 10)
+#define BUS_SOCKET_BUFFER   (256 << 10) /* SO_SNDBUF; the kernel doubles it */
 
 struct bus_server;
 

@@ -21,7 +21,8 @@ static int reply_document(struct manager_access *access, sd_bus_message *call, j
 	json_decref(doc);
 	if (!text)
 		return out_of_memory(error);
-	access->bytes_sent += strlen(text);
+	access->last_bytes = strlen(text);
+	access->bytes_sent += access->last_bytes;
 	return sd_bus_reply_method_return(call, "s", text);
 }
 

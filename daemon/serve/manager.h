@@ -40,7 +40,8 @@ struct manager_access {
 	struct engine *engine;
 	/* 1: may change things; 0: may not, ERROR is set; negative errno. */
 	int (*authorize)(struct manager_access *access, sd_bus_message *call, sd_bus_error *error);
-	uint64_t bytes_sent; /* documents handed to sd-bus so far: for bounds on unread data */
+	/* Of documents handed to sd-bus, all and the last one: for bounds on unread data. */
+	uint64_t bytes_sent, last_bytes;
 };
 
 int manager_attach(struct manager_access *access, sd_bus *bus);

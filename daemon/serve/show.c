@@ -470,6 +470,33 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 		fputs("Placement is applied although irqbalance runs.\n", out);
 }
 
+void show_history(FILE *out, unsigned width, json_t *history)
+{
+	static const char *const heads[] = {"time", "setting", "target", "from",
+					    "to",   "outcome", "~why",   NULL};
+	struct sheet *s = sheet_new(width, heads);
+	const json_t *h;
+	size_t i;
+
+	if (json_array_size(history) == 0)
+		fputs("Nothing was done since softnetd started.\n", out);
+	json_array_foreach (history, i, h) {
+		char when[CELL_MAX];
+		const char *cells[] = {
+			cell_time(when, get(h, "time")),
+			text(h, "setting") ?: "",
+			text(h, "target") ?: "",
+			text(h, "from") ?: "",
+			text(h, "to") ?: "",
+			text(h, "outcome") ?: "",
+			text(h, "text") ?: text(h, "why"),
+		};
+
+		sheet_row(s, cells);
+	}
+	sheet_end(s, out);
+}
+
 static void show_advice(FILE *out, const json_t *advice)
 {
 	const json_t *a;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEVICE "devices/pci0000:00/0000:00:03.0"
 
@@ -142,6 +143,12 @@ static void make_policy(struct act_host *h, unsigned i, const char *governor, co
 	set(h, dir, "energy_performance_preference", epp);
 	set(h, dir, "energy_performance_available_preferences",
 	    "default performance balance_performance balance_power power");
+}
+
+void host_use_memory(void)
+{
+	if (!getenv("TMPDIR") && access("/dev/shm", W_OK | X_OK) == 0)
+		setenv("TMPDIR", "/dev/shm", 1);
 }
 
 struct act_host *act_host_new(enum epp_kind epp)

@@ -41,6 +41,10 @@ struct act_host {
 	uint64_t clock_usec;
 };
 
+/* Trees in memory where $TMPDIR does not say otherwise: for tests that sync ten thousand ledgers.
+ */
+void host_use_memory(void);
+
 struct act_host *act_host_new(enum epp_kind epp);
 void act_host_free(struct act_host *h);
 DEFINE_CLEANUP(struct act_host *, act_host_free);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "lib/config-tree.h"
+#include "lib/run.h"
 #include "profile/profile-file.h"
 
 static struct config_tree t;
@@ -67,8 +68,8 @@ static const struct {
 	const char *text;
 	uint64_t usec;
 } spans[] = {
-	{"1", 1000000},        {"10", 10000000},       {"1.5", 1500000},       {".5", 500000},
-	{"1e1", 10000000},     {"\"100ms\"", 100000},  {"\"1s\"", 1000000},    {"\"1\"", 1000000},
+	{"1", 1000000},        {"10", 10000000},        {"1.5", 1500000},       {".5", 500000},
+	{"1e1", 10000000},     {"\"100ms\"", 100000},   {"\"1s\"", 1000000},    {"\"1\"", 1000000},
 	{"\"0.5 s\"", 500000}, {"\"0.1min\"", 6000000}, {"\"1.25s\"", 1250000},
 };
 
@@ -239,10 +240,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("config");
 	TCase *c = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, nothing_there_means_defaults);
@@ -253,10 +251,5 @@ int main(void)
 	tcase_add_test(c, a_good_reload_after_a_bad_one);
 	tcase_add_test(c, all_complaints_are_collected);
 	tcase_add_test(c, directories);
-	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite("config", c);
 }

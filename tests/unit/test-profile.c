@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/config-tree.h"
+#include "lib/run.h"
 #include "profile/conf.h"
 #include "profile/profile-file.h"
 
@@ -569,10 +570,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("profile");
 	TCase *c = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, every_form_of_a_value);
@@ -590,10 +588,5 @@ int main(void)
 	tcase_add_test(c, unknown_profiles);
 	tcase_add_test(c, lists);
 	tcase_add_test(c, one_file_alone);
-	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite("profile", c);
 }

@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "lib/config-tree.h"
+#include "lib/run.h"
 #include "profile/profile-file.h"
 #include "profile/schema.h"
 
@@ -239,10 +240,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("shipped");
 	TCase *c = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(c, the_set_of_profiles);
 	tcase_add_loop_test(c, profile_files, 0, (int)ELEMENTSOF(shipped_profiles));
@@ -252,10 +250,5 @@ int main(void)
 	tcase_add_test(c, config_file);
 	tcase_add_test(c, man_pages_have_every_key);
 	tcase_add_test(c, man_page_has_the_table_of_settings);
-	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite("shipped", c);
 }
