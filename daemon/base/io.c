@@ -304,6 +304,8 @@ int io_new(const char *path, struct io **ret)
 
 void io_free(struct io *io)
 {
+	if (!io)
+		return;
 	closep(&io->root);
 	free(io);
 }

@@ -86,6 +86,8 @@ int observer_new(struct io *io, struct observer **ret)
 
 void observer_free(struct observer *o)
 {
+	if (!o)
+		return;
 	procfile_done(&o->stat);
 	procfile_done(&o->softnet);
 	procfile_done(&o->softirqs);
