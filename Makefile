@@ -23,7 +23,7 @@ endif
 PACKAGES   := libsystemd libnl-3.0 libnl-genl-3.0 libnl-route-3.0 libconfig hwloc jansson smartcols
 ALL_CFLAGS  = -std=gnu11 $(CFLAGS) $(WARNINGS) $(SANITIZERS) -D_GNU_SOURCE -DSOFTNETD_VERSION='"$(VERSION)"' \
 	      -DPREFIX='"$(PREFIX)"' -Idaemon -I$(BUILD)/include $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-ALL_LIBS    = $(SANITIZERS) $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+ALL_LIBS    = $(SANITIZERS) $(LDFLAGS) $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 CHECK_LIBS  = $(shell $(PKG_CONFIG) --cflags --libs check)
 
 ifeq ($(V),0)
@@ -62,12 +62,12 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(TEST_OBJECTS) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_OBJECTS) $(LIB)
-	$(call say,LD,$@)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TEST_OBJECTS) $(LIB)
-	$(call say,LD,$@)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # Only objects that a rule above asks for, and never deleted as intermediate.
 .SECONDARY:

@@ -34,11 +34,33 @@ static int discover(struct engine *e)
 	return engine_place_from_ledger(e);
 }
 
+static const char *const no_dirs[] = {NULL};
+
+/* For a look at a host where nothing needs to be installed: softnetctl diagnose. */
+static int load_nothing(struct config *config, struct profile **profile)
+{
+	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->name = strdup("none");
+	if (!p->name)
+		return -ENOMEM;
+	r = config_load(no_dirs, config, NULL);
+	if (r < 0)
+		return r;
+	*profile = TAKE_PTR(p);
+	return 0;
+}
+
 static int load(struct engine *e, struct config *config, struct profile **profile,
 		struct complaints *c)
 {
 	int r;
 
+	if (e->config_dirs == no_dirs)
+		return load_nothing(config, profile);
 	r = config_load(e->config_dirs, config, c);
 	if (r < 0)
 		return r;
@@ -79,7 +101,7 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 	if (!e)
 		return log_oom();
 	e->io = o->io;
-	e->config_dirs = o->config_dirs;
+	e->config_dirs = o->config_dirs ? o->config_dirs : no_dirs;
 	e->have_mode_override = o->have_mode;
 	e->mode_override = o->mode;
 	if (o->profile) {
@@ -237,10 +259,22 @@ static void hands_off(struct engine *e)
 
 static void carry_out(struct engine *e, uint64_t now)
 {
+	if (e->decisions->has_verdict) {
+		const struct trial_verdict *v = &e->decisions->verdict;
+
+		engine_remember(e, &v->change, OUTCOME_UNCHANGED, 0, v->text);
+		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
+						      .change = &v->change,
+						      .text = v->text});
+	}
 	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
 		const struct change *c = &e->decisions->change[i];
 		struct result result;
 
+		/* In apply mode the next step is made when its baseline is complete, and told then.
+		 */
+		if (c->planned && engine_mode(e) == MODE_APPLY)
+			continue;
 		if (engine_mode(e) == MODE_OBSERVE) {
 			result = (struct result){.outcome = OUTCOME_ADVISED};
 			decider_learn(e->decider, c, &result, now);
@@ -270,6 +304,15 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
 	return engine_policy(e);
+}
+
+static bool needs_slow_looks(const struct engine *e)
+{
+	for (unsigned i = 0; i < e->decisions->n_reports; i++)
+		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
+		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
+			return true;
+	return false;
 }
 
 int engine_tick(struct engine *e)
@@ -320,8 +363,8 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
-	/* A symptom deserves a slow look soon: affinities and ksoftirqd are evidence. */
-	if (e->decisions->n_changes > 0)
+	/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. */
+	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;
 	return 0;

@@ -16,6 +16,7 @@ struct engine;
 
 struct engine_options {
 	struct io *io; /* must outlive the engine */
+	/* NULL: no files; the defaults, and a profile that leaves everything alone. */
 	const char *const *config_dirs;
 	const char *profile; /* NULL: softnetd.conf's */
 	bool have_mode;
@@ -60,8 +61,13 @@ json_t *engine_history(struct engine *e);
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
 	       char *error_text);
 int engine_release(struct engine *e, const char *setting, const char *target, char *error_text);
+/* NAME NULL: back to the configuration's profile. */
 int engine_set_profile(struct engine *e, const char *name, struct complaints *c);
 json_t *engine_restore(struct engine *e);
+
+/* "observe", "advise", "apply"; "" without a profile. Valid until the next reload. */
+const char *engine_mode_name(const struct engine *e);
+const char *engine_profile_name(const struct engine *e);
 
 /* One line for systemd's STATUS=. */
 void engine_status_line(struct engine *e, char *buf, size_t size);
@@ -73,6 +79,7 @@ struct engine_event {
 		EVENT_SYMPTOM_ENTER,
 		EVENT_SYMPTOM_LEAVE,
 		EVENT_CHANGE,
+		EVENT_VERDICT,
 		EVENT_RESTORE,
 		EVENT_PROFILE,
 		EVENT_SOURCE

@@ -8,6 +8,7 @@ INSTALL_FILES := \
 	$(BUILD)/softnetd:$(PREFIX)/sbin/softnetd:0755 \
 	$(BUILD)/softnetctl:$(PREFIX)/bin/softnetctl:0755 \
 	units/softnetd.service:$(UNITDIR)/softnetd.service:0644 \
+	config/softnetd.catalog:$(PREFIX)/lib/systemd/catalog/softnetd.catalog:0644 \
 	config/softnetd.conf:$(PREFIX)/lib/softnetd/softnetd.conf:0644 \
 	$(foreach p,$(wildcard config/profiles/*.conf),$(p):$(PREFIX)/lib/softnetd/profiles/$(notdir $(p)):0644) \
 	$(foreach m,$(wildcard man/*.[1-8]),$(m):$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):0644)

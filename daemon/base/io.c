@@ -304,6 +304,8 @@ int io_new(const char *path, struct io **ret)
 
 void io_free(struct io *io)
 {
+	if (!io)
+		return;
 	closep(&io->root);
 	free(io);
 }
@@ -371,8 +373,10 @@ static int make_room(char **buf, size_t *size, size_t used)
 	return 0;
 }
 
-/* Reads to the end: a short read of a seq_file is not its end, only a read of nothing is. */
-static int read_to_end(struct io *io, int fd, char **buf, size_t *size, size_t *ret_length)
+/* Reads to the end: a short read of a seq_file is not its end, only a read of nothing is; but of a
+ * SINGLE record it is. */
+static int read_to_end(struct io *io, int fd, bool single, char **buf, size_t *size,
+		       size_t *ret_length)
 {
 	size_t used = 0;
 
@@ -389,6 +393,8 @@ static int read_to_end(struct io *io, int fd, char **buf, size_t *size, size_t *
 		if (n == 0)
 			break;
 		used += (size_t)n;
+		if (single && used < *size - 1)
+			break;
 	}
 	(*buf)[used] = '\0';
 	*ret_length = used;
@@ -404,7 +410,7 @@ int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size)
 
 	if (fd < 0)
 		return fd;
-	r = read_to_end(io, fd, &buf, &size, &length);
+	r = read_to_end(io, fd, false, &buf, &size, &length);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(buf);
@@ -422,7 +428,7 @@ int procfile_read(struct io *io, struct procfile *f)
 		if (f->fd < 0)
 			return TAKE_FD(f->fd);
 	}
-	r = read_to_end(io, f->fd, &f->text, &f->size, &f->length);
+	r = read_to_end(io, f->fd, f->single, &f->text, &f->size, &f->length);
 	if (r < 0) {
 		closep(&f->fd);
 		f->fd = -1;

@@ -90,11 +90,14 @@ int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size);
  */
 struct procfile {
 	const char *path; /* not owned */
+	bool single;      /* the kernel prints it as one record (single_open()): a read that leaves
+			   * room in the buffer was all of it, and none is spent to see the end */
 	int fd;           /* -1: not open now */
 	char *text;       /* NUL-terminated after a good read */
 	size_t size, length;
 };
-#define PROCFILE(p) ((struct procfile){.path = (p), .fd = -1})
+#define PROCFILE(p)        ((struct procfile){.path = (p), .fd = -1})
+#define PROCFILE_SINGLE(p) ((struct procfile){.path = (p), .single = true, .fd = -1})
 
 /* Returns 0 and sets text and length, or a negative errno (the file is then closed, and opened anew
  * at the next call: it may come back). */

@@ -8,7 +8,10 @@
 #include "decide/symptom.h"
 #include "decide/trial.h"
 
-#define HOUR_USEC (3600 * USEC_PER_SEC)
+#define HOUR_USEC     (3600 * USEC_PER_SEC)
+#define RETRY_USEC    (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
+#define DWELL_USEC    (600 * USEC_PER_SEC) /* after a trial without effect */
+#define NO_EFFECT_MAX 2                    /* … so many, and the lever is retired */
 
 struct decider {
 	struct symptoms symptoms;
@@ -16,6 +19,7 @@ struct decider {
 	struct lever_memory memory;
 	uint64_t changed[64]; /* when the loop asked for a change, newest at changed_head */
 	unsigned changed_head;
+	struct change found[CHANGES_MAX]; /* of lever_find(): too large for a stack */
 	struct decisions out;
 };
 
@@ -62,43 +66,118 @@ static void add_change(struct decider *d, const struct change *c)
 		d->out.change[d->out.n_changes++] = *c;
 }
 
-/* Takes the change on trial back: same setting, the other way round. */
-static void take_back(struct decider *d, const char *why)
+/* The change on trial the other way round (or, with AGAIN, once more). */
+static void ask(struct decider *d, bool again, const char *why)
 {
-	struct change back = d->trial.change;
+	struct change c = d->trial.change;
 
-	memcpy(back.from, d->trial.change.to, sizeof(back.from));
-	memcpy(back.to, d->trial.change.from, sizeof(back.to));
-	back.why[0] = '\0';
-	append_text(back.why, sizeof(back.why), "%s", why);
+	if (!again) {
+		memcpy(c.from, d->trial.change.to, sizeof(c.from));
+		memcpy(c.to, d->trial.change.from, sizeof(c.to));
+	}
+	c.why[0] = '\0';
+	append_text(c.why, sizeof(c.why), "%s", why);
+	add_change(d, &c);
+}
+
+static void note_verdict(struct decider *d, enum verdict v)
+{
+	struct trial_verdict *out = &d->out.verdict;
+	const struct trial *t = &d->trial;
+
+	d->out.has_verdict = true;
+	*out = (struct trial_verdict){.change = t->change,
+				      .verdict = verdict_to_string(v),
+				      .before = t->before,
+				      .after = t->after};
+	append_text(out->text, sizeof(out->text), "%s: %s", tunables[t->change.tunable].id,
+		    out->verdict);
+	if (t->reason)
+		append_text(out->text, sizeof(out->text), " (%s)", t->reason);
+	else
+		append_text(out->text, sizeof(out->text), ", %s went from %.3g %% to %.3g %%",
+			    symptom_to_string(t->symptom), 100 * t->before, 100 * t->after);
+}
+
+static void take_back(struct decider *d, enum verdict v)
+{
+	note_verdict(d, v);
+	/* A withdrawn change that was not confirmed is back already. */
+	if (d->trial.stage == TRIAL_WITHDRAWN) {
+		d->trial.stage = TRIAL_OFF;
+		return;
+	}
 	d->trial.stage = TRIAL_TAKING_BACK;
-	add_change(d, &back);
+	ask(d, false, d->out.verdict.text);
+}
+
+/* The baseline is complete: which lever is right is asked only now, with all that was seen. */
+static void make_change(struct decider *d, const struct decide_input *in)
+{
+	for (unsigned i = 0; i < d->out.n_reports; i++) {
+		struct change c;
+
+		if (d->out.report[i].symptom != d->trial.symptom)
+			continue;
+		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1) == 1 &&
+		    c.class == CLASS_TRIAL && !c.advice_only && d->out.n_changes < CHANGES_MAX) {
+			trial_change(&d->trial, &c);
+			add_change(d, &c);
+			return;
+		}
+	}
+	d->trial.stage = TRIAL_OFF;
 }
 
 static void judge(struct decider *d, const struct decide_input *in)
 {
-	const enum tunable_id id = d->trial.change.tunable;
-	const enum symptom symptom = d->trial.change.symptom;
-	enum verdict v = trial_tick(&d->trial, in->window);
-	char why[200];
+	struct lever_memory *m = &d->memory;
+	enum tunable_id id = d->trial.change.tunable;
+	bool acute = false;
+	enum verdict v;
 
+	for (unsigned i = 0; i < d->out.n_reports; i++)
+		acute |= d->out.report[i].symptom == d->trial.symptom && d->out.report[i].acute;
+	v = trial_tick(&d->trial, in->window, acute);
 	switch (v) {
 	case VERDICT_NONE:
 		return;
+	case VERDICT_CANCELLED:
+		d->trial.stage = TRIAL_OFF;
+		return;
+	case VERDICT_CHANGE:
+		make_change(d, in);
+		return;
+	case VERDICT_WITHDRAW:
+		ask(d, false,
+		    "it seems to help, but the load is noisy: withdrawn once to see whether it gets worse again");
+		return;
+	case VERDICT_REAPPLY:
+		ask(d, true, "confirmed: without it, it got worse again");
+		m->without_effect[id] = m->inconclusive[id] = 0;
+		note_verdict(d, VERDICT_KEPT);
+		return;
 	case VERDICT_KEPT:
+		m->without_effect[id] = m->inconclusive[id] = 0;
+		note_verdict(d, v);
 		d->trial.stage = TRIAL_OFF;
 		return;
 	case VERDICT_NO_EFFECT:
-		d->memory.retired[id] = true;
-		snprintf(why, sizeof(why),
-			 "no effect: %s went from %.2f %% to %.2f %%; not tried again",
-			 symptom_to_string(symptom), 100 * trial_measure(symptom, &d->trial.before),
-			 100 * trial_measure(symptom, &d->trial.after));
-		take_back(d, why);
+		m->retired[id] = ++m->without_effect[id] >= NO_EFFECT_MAX;
+		m->not_before[id] = in->now_usec + DWELL_USEC;
+		take_back(d, v);
+		return;
+	case VERDICT_WORSE:
+		m->retired[id] = true;
+		take_back(d, v);
 		return;
 	case VERDICT_INCONCLUSIVE:
-		d->memory.not_before[id] = in->now_usec + RETRY_USEC;
-		take_back(d, "the load changed during the trial: its effect cannot be judged");
+		/* Each time in a row the pause doubles: a load that never holds still is not
+		 * chased. */
+		m->not_before[id] =
+			in->now_usec + (RETRY_USEC << MIN(m->inconclusive[id], (uint8_t)6));
+		m->inconclusive[id] = (uint8_t)MIN(m->inconclusive[id] + 1, 6);
+		take_back(d, v);
 		return;
 	}
 }
@@ -106,23 +185,19 @@ static void judge(struct decider *d, const struct decide_input *in)
 static void pull_levers(struct decider *d, const struct decide_input *in,
 			const struct symptom_report *r)
 {
-	struct change found[CHANGES_MAX];
+	struct change *found = d->found;
 	size_t n = lever_find(in, r, &d->memory, found, CHANGES_MAX);
 	unsigned moves = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct change *c = &found[i];
 
-		if (c->advice_only) {
-			add_change(d, c);
-			continue;
-		}
-		if (c->class == CLASS_TRIAL) {
-			if (d->trial.stage != TRIAL_OFF || d->out.n_changes == CHANGES_MAX ||
-			    !budget_left(d, in))
-				continue;
-			trial_begin(&d->trial, c, &r->cpus, in->window);
-		} else if (in->moves_per_round > 0 && ++moves > in->moves_per_round) {
+		if (c->class == CLASS_TRIAL && !c->advice_only) {
+			if (d->trial.stage == TRIAL_OFF && budget_left(d, in))
+				trial_open(&d->trial, r->symptom, &r->cpus);
+			c->planned = true;
+		} else if (!c->advice_only && in->moves_per_round > 0 &&
+			   ++moves > in->moves_per_round) {
 			continue;
 		}
 		add_change(d, c);
@@ -132,7 +207,7 @@ static void pull_levers(struct decider *d, const struct decide_input *in,
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret)
 {
 	d->out.n_reports = d->out.n_changes = 0;
-	d->out.back_to_originals = false;
+	d->out.back_to_originals = d->out.has_verdict = false;
 	*ret = &d->out;
 
 	if (d->symptoms.n_irqs != in->topology->n_irqs ||
@@ -153,7 +228,7 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,
 		   uint64_t now_usec)
 {
-	if (c->class != CLASS_TRIAL || c->advice_only)
+	if (c->class != CLASS_TRIAL || c->advice_only || c->planned)
 		return;
 	if (r->outcome == OUTCOME_ADVISED) {
 		/* Nothing was changed, so there is nothing to judge; the advice stands while the
@@ -161,11 +236,13 @@ void decider_learn(struct decider *d, const struct change *c, const struct resul
 		d->trial.stage = TRIAL_OFF;
 		return;
 	}
-	if (r->outcome != OUTCOME_DONE && r->outcome != OUTCOME_PENDING) {
-		d->memory.not_before[c->tunable] = now_usec + RETRY_USEC;
-	} else if (d->trial.stage == TRIAL_ASKED) {
-		d->changed_head = (d->changed_head + 1) % ELEMENTSOF(d->changed);
-		d->changed[d->changed_head] = now_usec;
+	if (d->trial.stage == TRIAL_ASKED) {
+		if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING) {
+			d->changed_head = (d->changed_head + 1) % ELEMENTSOF(d->changed);
+			d->changed[d->changed_head] = now_usec;
+		} else {
+			d->memory.not_before[c->tunable] = now_usec + RETRY_USEC;
+		}
 	}
 	trial_learn(&d->trial, r);
 }
@@ -245,7 +322,7 @@ size_t decide_policy(const struct topology *t, const struct profile *p, struct c
 
 size_t decider_trials(const struct decider *d, const struct change **ret, size_t max)
 {
-	if (d->trial.stage == TRIAL_OFF || max == 0)
+	if (d->trial.stage == TRIAL_OFF || d->trial.stage == TRIAL_BASELINE || max == 0)
 		return 0;
 	ret[0] = &d->trial.change;
 	return 1;

@@ -48,6 +48,13 @@ struct decisions {
 	unsigned n_changes;
 	struct change change[CHANGES_MAX];
 	bool back_to_originals; /* `stalled`: everything goes back, then hands off */
+	bool has_verdict;       /* a trial ended in this tick */
+	struct trial_verdict {
+		struct change change;
+		const char *verdict;  /* "kept", "no effect", "worse", "inconclusive" */
+		double before, after; /* the symptom's measure: events per packet or per run */
+		char text[200];
+	} verdict;
 };
 
 struct decider;

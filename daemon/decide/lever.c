@@ -42,10 +42,12 @@ void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum s
 	change_name(ret);
 }
 
-/* One step up of a host setting. Steps that the profile does not allow become advice inside the
- * table's caps; a setting that is pinned, blocked, retired or at its end gives nothing. */
-static bool raise_setting(const struct decide_input *in, const struct symptom_report *r,
-			  const struct lever_memory *m, enum tunable_id id, struct change *ret)
+/* One step of a host setting, UP or down. Steps that the profile does not allow become advice
+ * inside the table's caps; a setting that is pinned, blocked, retired or at its end gives nothing.
+ */
+static bool step_setting(const struct decide_input *in, const struct symptom_report *r,
+			 const struct lever_memory *m, bool up, enum tunable_id id,
+			 struct change *ret)
 {
 	const struct profile_setting *s = &in->profile->setting[id];
 	const struct tunable *t = &tunables[id];
@@ -64,7 +66,7 @@ static bool raise_setting(const struct decide_input *in, const struct symptom_re
 		low = MAX(low, in->values->host[id].low);
 		high = MIN(high, in->values->host[id].high);
 	}
-	next = tunable_step(t, value, true, low, high, in->topology->hz);
+	next = tunable_step(t, value, up, low, high, in->topology->hz);
 	if (next == value)
 		return false;
 	*ret = (struct change){
@@ -150,24 +152,27 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		return 0;
 	switch (r->symptom) {
 	case SYMPTOM_BACKLOG_DROP:
-		if (raise_setting(in, r, m, TUNABLE_NETDEV_MAX_BACKLOG, &changes[0]))
+		if (step_setting(in, r, m, true, TUNABLE_NETDEV_MAX_BACKLOG, &changes[0]))
 			return 1;
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
 	case SYMPTOM_SQUEEZED:
-		/* The tick in which it began was only partly under it, and would blur the cause. */
-		if (r->since_usec == in->now_usec)
-			return 0;
 		/* Unknown cause: the packet budget first; it is the cheaper trial, since time stays
 		 * bounded. */
 		if (r->cause != CAUSE_TIME &&
-		    raise_setting(in, r, m, TUNABLE_NETDEV_BUDGET, &changes[0]))
+		    step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET, &changes[0]))
 			return 1;
 		if (r->cause != CAUSE_PACKETS &&
-		    raise_setting(in, r, m, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]))
+		    step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]))
 			return 1;
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
 	case SYMPTOM_HOT_CPU:
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
+	case SYMPTOM_SOFTIRQ_HOG:
+		/* The time only back towards its floor: on most kernels its default is its minimum.
+		 */
+		if (step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET, &changes[0]))
+			return 1;
+		return step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]);
 	case SYMPTOM_IRQ_LEAKED:
 		return place_again(in, r, &changes[0]);
 	case SYMPTOM_IRQ_PINGPONG:

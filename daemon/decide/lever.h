@@ -9,8 +9,11 @@
 #include "decide/symptom.h"
 
 struct lever_memory {
-	bool retired[_TUNABLE_MAX]; /* tried without effect: not again until the host changes */
-	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */
+	bool retired[_TUNABLE_MAX]; /* made it worse, or had no effect twice: not until the host
+				       changes */
+	uint8_t without_effect[_TUNABLE_MAX];
+	uint8_t inconclusive[_TUNABLE_MAX]; /* in a row */
+	uint64_t not_before[_TUNABLE_MAX];  /* CLOCK_MONOTONIC */
 };
 
 /* Fills up to MAX changes for one report: host settings give one (a trial), placement one per

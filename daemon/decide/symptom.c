@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "decide/symptom.h"
-
 #include <stdio.h>
+
+#include "decide/symptom-internal.h"
 
 void symptoms_init(struct symptoms *s)
 {
@@ -49,18 +49,13 @@ struct load window_load(const struct window *w, const struct cpuset *set, unsign
 	return l;
 }
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
-static void evidence_add(struct symptom_report *r, const char *name, double value, const char *unit)
+void evidence_add(struct symptom_report *r, const char *name, double value, const char *unit)
 {
 	if (r->n_evidence < EVIDENCE_MAX)
 		r->evidence[r->n_evidence++] = (struct evidence){name, value, unit};
 }
 
-static struct symptom_report *report_new(struct decisions *out, enum symptom symptom)
+struct symptom_report *report_new(struct decisions *out, enum symptom symptom)
 {
 	struct symptom_report *r;
 
@@ -71,8 +66,7 @@ static struct symptom_report *report_new(struct decisions *out, enum symptom sym
 	return r;
 }
 
-/* Hysteresis: ENTER turns it on; only LEAVE_TICKS ticks in a row without STAY turn it off. */
-static bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now)
+bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now)
 {
 	if (!c->on) {
 		if (enter)
@@ -85,7 +79,7 @@ static bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now)
 	return c->on;
 }
 
-static void cpu_list(const struct cpuset *set, char *buf, size_t size)
+void cpu_list(const struct cpuset *set, char *buf, size_t size)
 {
 	char full[CPUSET_LIST_MAX];
 
@@ -96,19 +90,25 @@ static void cpu_list(const struct cpuset *set, char *buf, size_t size)
 		snprintf(buf, size, "%u CPUs", cpuset_count(set));
 }
 
-/* Shared by the per-CPU symptoms: which CPUs have it, and since when. */
-struct found {
-	struct cpuset cpus;
-	uint64_t since;
-	bool acute;
-};
-
-static void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c)
+void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c)
 {
 	if (cpuset_empty(&f->cpus) || c->since_usec < f->since)
 		f->since = c->since_usec;
 	cpuset_add(&f->cpus, cpu);
 	f->acute |= c->calm == 0;
+}
+
+struct symptom_report *found_report(const struct found *f, struct decisions *out,
+				    enum symptom symptom)
+{
+	struct symptom_report *r = cpuset_empty(&f->cpus) ? NULL : report_new(out, symptom);
+
+	if (!r)
+		return NULL;
+	r->cpus = f->cpus;
+	r->since_usec = f->since;
+	r->acute = f->acute;
+	return r;
 }
 
 static bool drops_enter(const struct cpu_sum *s)
@@ -137,15 +137,10 @@ static void find_drops(struct symptoms *s, const struct decide_input *in, struct
 		found_add(&found, cpu, &s->drop[cpu]);
 		flow_limited += sum.flow_limit;
 	}
-	if (cpuset_empty(&found.cpus))
-		return;
-	r = report_new(out, SYMPTOM_BACKLOG_DROP);
+	r = found_report(&found, out, SYMPTOM_BACKLOG_DROP);
 	if (!r)
 		return;
 	l = window_load(in->window, &found.cpus, DETECT_TICKS);
-	r->cpus = found.cpus;
-	r->since_usec = found.since;
-	r->acute = found.acute;
 	evidence_add(r, "drops_per_second", ratio(l.drops, l.seconds), "/s");
 	evidence_add(r, "drop_share_percent", 100 * ratio(l.drops, l.packets), "%");
 	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
@@ -225,15 +220,10 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 			 squeezed(&now, SQUEEZE_SHARE_LEAVE, SQUEEZE_RATE_MIN / 2), in->now_usec))
 			found_add(&found, cpu, &s->squeeze[cpu]);
 	}
-	if (cpuset_empty(&found.cpus))
-		return;
-	r = report_new(out, SYMPTOM_SQUEEZED);
+	r = found_report(&found, out, SYMPTOM_SQUEEZED);
 	if (!r)
 		return;
 	l = window_load(in->window, &found.cpus, CAUSE_TICKS);
-	r->cpus = found.cpus;
-	r->since_usec = found.since;
-	r->acute = found.acute;
 	r->cause = squeeze_cause(in, &l, &per_run);
 	evidence_add(r, "squeezes_per_second", ratio(l.squeezes, l.seconds), "/s");
 	if (l.runs > 0)
@@ -300,14 +290,9 @@ static void find_hot(struct symptoms *s, const struct decide_input *in, struct d
 			others = others_busy(in, cpu);
 		}
 	}
-	if (cpuset_empty(&found.cpus))
-		return;
-	r = report_new(out, SYMPTOM_HOT_CPU);
+	r = found_report(&found, out, SYMPTOM_HOT_CPU);
 	if (!r)
 		return;
-	r->cpus = found.cpus;
-	r->since_usec = found.since;
-	r->acute = found.acute;
 	evidence_add(r, "softirq_percent", 100 * worst, "%");
 	evidence_add(r, "others_busy_percent", 100 * others, "%");
 	cpu_list(&found.cpus, cpus, sizeof(cpus));
@@ -317,220 +302,14 @@ static void find_hot(struct symptoms *s, const struct decide_input *in, struct d
 		cpus, 100 * worst, 100 * others);
 }
 
-static void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisions *out)
-{
-	if (!in->placed || !window_tick(in->window, 0))
-		return;
-	for (unsigned i = 0; i < MIN(s->n_irqs, in->window->n_irqs); i++) {
-		const struct irq *irq = &in->topology->irq[i];
-		struct cpuset wanted, outside;
-		struct symptom_report *r;
-		char where[64], mask[64];
-
-		outside = (struct cpuset){};
-		if (in->placed(in->userdata, i, &wanted))
-			outside = cpuset_minus(&in->window->irq_cpus[i], &wanted);
-		if (cpuset_empty(&outside)) {
-			s->leaked_ticks[i] = 0;
-			continue;
-		}
-		if (s->leaked_ticks[i] < DETECT_TICKS && ++s->leaked_ticks[i] == DETECT_TICKS)
-			s->leaked_since_usec[i] = in->now_usec;
-		if (s->leaked_ticks[i] < DETECT_TICKS)
-			continue;
-		r = report_new(out, SYMPTOM_IRQ_LEAKED);
-		if (!r)
-			return;
-		r->irq = (int)i;
-		r->nic = irq->nic;
-		r->cpus = outside;
-		r->since_usec = s->leaked_since_usec[i];
-		evidence_add(r, "interrupts", window_tick(in->window, 0)->irq[i].total, "");
-		cpu_list(&outside, where, sizeof(where));
-		cpu_list(&wanted, mask, sizeof(mask));
-		append_text(r->text, sizeof(r->text),
-			    "IRQ %u (%s) was placed on CPU %s but fires on CPU %s", irq->number,
-			    irq->name, mask, where);
-	}
-}
-
-/* Seed 002: two IRQ threads of one NIC on different CPUs, each waiting for the other's softirq. */
-static bool pingpong(const struct decide_input *in, unsigned nic, struct cpuset *ret_cpus,
-		     double *ret_wait, double *ret_share)
-{
-	const struct tick *t = window_tick(in->window, 0);
-	double run = 0, wait = 0, seconds = 0;
-	unsigned threads = 0;
-
-	*ret_cpus = (struct cpuset){};
-	for (unsigned i = 0; i < in->window->n_irqs; i++) {
-		double total = 0, s = 0;
-
-		if (in->topology->irq[i].nic != (int)nic || !t->irq[i].have_thread)
-			continue;
-		for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS);
-		     age++) {
-			const struct tick *u = window_tick(in->window, age);
-
-			total += u->irq[i].total;
-			run += u->irq[i].run_usec;
-			wait += u->irq[i].wait_usec;
-			s += (double)(u->end_usec - u->begin_usec) / (double)USEC_PER_SEC;
-		}
-		seconds = MAX(seconds, s);
-		if (ratio(total, s) < PINGPONG_RATE_MIN)
-			continue;
-		threads++;
-		*ret_cpus = cpuset_or(ret_cpus, &in->window->irq_cpus[i]);
-	}
-	*ret_wait = ratio(wait, seconds);
-	*ret_share = ratio(wait, run);
-	return threads >= 2 && cpuset_count(ret_cpus) >= 2;
-}
-
-static void find_pingpong(struct symptoms *s, const struct decide_input *in, struct decisions *out)
-{
-	if (!in->topology->threadirqs || !window_tick(in->window, 0))
-		return;
-	for (unsigned nic = 0; nic < MIN(s->n_nics, in->window->n_nics); nic++) {
-		struct symptom_report *r;
-		struct cpuset cpus;
-		double wait, share;
-		bool apart = pingpong(in, nic, &cpus, &wait, &share);
-		char where[64];
-
-		if (!hold(&s->pingpong[nic],
-			  apart && wait >= PINGPONG_WAIT_USEC && share >= PINGPONG_WAIT_SHARE,
-			  apart && wait >= PINGPONG_WAIT_USEC / 2 &&
-				  share >= PINGPONG_WAIT_SHARE / 2,
-			  in->now_usec))
-			continue;
-		r = report_new(out, SYMPTOM_IRQ_PINGPONG);
-		if (!r)
-			return;
-		r->nic = (int)nic;
-		r->cpus = cpus;
-		r->since_usec = s->pingpong[nic].since_usec;
-		evidence_add(r, "thread_wait_usec_per_second", wait, "µs/s");
-		evidence_add(r, "wait_of_run_percent", 100 * share, "%");
-		cpu_list(&cpus, where, sizeof(where));
-		snprintf(
-			r->text, sizeof(r->text),
-			"the IRQ threads of %s run on CPU %s and wait for each other: %.0f µs/s, %.0f %% of their run time",
-			in->topology->nic[nic].name, where, wait, 100 * share);
-	}
-}
-
-static bool stalls(enum kmsg_kind k)
-{
-	return k == KMSG_RCU_STALL || k == KMSG_SOFT_LOCKUP || k == KMSG_HARD_LOCKUP ||
-	       k == KMSG_NETDEV_WATCHDOG || k == KMSG_IRQ_NOBODY_CARED;
-}
-
-static void take_events(struct symptoms *s, const struct decide_input *in)
-{
-	for (unsigned i = 0; i < in->snapshot->n_events; i++) {
-		const struct kmsg_event *e = &in->snapshot->event[i];
-
-		/* Lines from before our start say nothing about now (sysklogd#29). */
-		if (e->old)
-			continue;
-		if (e->kind == KMSG_NOHZ_PENDING && (e->mask & SOFTIRQ_MASK_NET)) {
-			if (!s->nohz_usec || in->now_usec - s->nohz_usec > NOHZ_FRESH_USEC) {
-				s->nohz_since_usec = in->now_usec;
-				s->nohz_lines = 0;
-			}
-			s->nohz_usec = in->now_usec;
-			s->nohz_lines++;
-			s->nohz_mask = e->mask;
-		} else if (stalls(e->kind)) {
-			if (!s->stalled_usec || in->now_usec - s->stalled_usec > HANDS_OFF_USEC)
-				s->stalled_since_usec = in->now_usec;
-			s->stalled_usec = in->now_usec;
-			snprintf(s->stalled_text, sizeof(s->stalled_text), "%s", e->text);
-		}
-	}
-}
-
-static void find_log_events(struct symptoms *s, const struct decide_input *in,
-			    struct decisions *out)
-{
-	struct symptom_report *r;
-
-	take_events(s, in);
-	if (s->nohz_usec && in->now_usec - s->nohz_usec <= NOHZ_FRESH_USEC) {
-		r = report_new(out, SYMPTOM_NOHZ_NET);
-		if (r) {
-			r->since_usec = s->nohz_since_usec;
-			evidence_add(r, "lines", s->nohz_lines, "");
-			evidence_add(r, "mask", s->nohz_mask, "");
-			snprintf(
-				r->text, sizeof(r->text),
-				"a CPU went idle with network softirqs pending (mask %02x, %s%s%s): usually a driver that "
-				"raises them outside interrupt and BH context; no budget helps",
-				s->nohz_mask, s->nohz_mask & 1U << SOFTIRQ_NET_RX ? "NET_RX" : "",
-				(s->nohz_mask & SOFTIRQ_MASK_NET) == SOFTIRQ_MASK_NET ? "+" : "",
-				s->nohz_mask & 1U << SOFTIRQ_NET_TX ? "NET_TX" : "");
-		}
-	}
-	if (s->stalled_usec && in->now_usec - s->stalled_usec <= HANDS_OFF_USEC) {
-		out->back_to_originals = true;
-		r = report_new(out, SYMPTOM_STALLED);
-		if (r) {
-			r->since_usec = s->stalled_since_usec;
-			evidence_add(r, "seconds_ago",
-				     (double)(in->now_usec - s->stalled_usec) /
-					     (double)USEC_PER_SEC,
-				     "s");
-			append_text(r->text, sizeof(r->text), "the kernel reported: %.180s",
-				    s->stalled_text);
-		}
-	}
-}
-
-/* What is missing that a decision would need. Absent optional sources (PSI, cpufreq, the series)
- * are facts for status, not blindness. */
-static void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out)
-{
-	static const enum source needed[] = {SOURCE_SOFTNET, SOURCE_SOFTIRQS, SOURCE_STAT,
-					     SOURCE_KMSG,    SOURCE_NETDEV,   SOURCE_TOPOLOGY};
-	struct symptom_report *r;
-	char names[200] = "";
-	unsigned n = 0;
-
-	for (size_t i = 0; i < ELEMENTSOF(needed); i++) {
-		const struct source_status *st = &in->snapshot->source[needed[i]];
-
-		if (st->state == SOURCE_OK || st->state == SOURCE_UNREAD)
-			continue;
-		append_text(names, sizeof(names), "%s%s", n++ ? ", " : "",
-			    source_to_string(needed[i]));
-	}
-	if (in->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
-		append_text(
-			names, sizeof(names),
-			"%sNOHZ lines (all %d of this boot are used up; silence until reboot says nothing)",
-			n++ ? ", " : "", NOHZ_LINES_PER_BOOT);
-	if (n == 0) {
-		s->blind_since_usec = 0;
-		return;
-	}
-	if (!s->blind_since_usec)
-		s->blind_since_usec = in->now_usec;
-	r = report_new(out, SYMPTOM_BLIND);
-	if (!r)
-		return;
-	r->since_usec = s->blind_since_usec;
-	evidence_add(r, "sources", n, "");
-	append_text(r->text, sizeof(r->text), "not to be seen: %s", names);
-}
-
 void symptoms_find(struct symptoms *s, const struct decide_input *in, struct decisions *out)
 {
 	find_log_events(s, in, out);
 	find_drops(s, in, out);
 	find_squeezes(s, in, out);
 	find_hot(s, in, out);
+	find_ksoftirqd_lag(s, in, out);
+	find_softirq_hog(s, in, out);
 	find_leaks(s, in, out);
 	find_pingpong(s, in, out);
 	find_blind(s, in, out);

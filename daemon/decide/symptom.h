@@ -46,6 +46,13 @@ enum {
 #define PINGPONG_WAIT_SHARE 0.10
 #define PINGPONG_WAIT_USEC  1000.0
 #define PINGPONG_RATE_MIN   100.0
+/* ksoftirqd-lag: share of the wall clock that ksoftirqd is runnable but does not run; and of its
+ * time */
+#define LAG_WAIT  0.05
+#define LAG_SHARE 0.2
+/* softirq-hog: share of a CPU in softirq, and of the time in which some task waits (PSI) */
+#define HOG_SHARE   0.5
+#define HOG_WAITING 0.2
 /* nohz-net: how long one line is news. Lines are not incidents. */
 #define NOHZ_FRESH_USEC (60 * USEC_PER_SEC)
 /* stalled: how long softnetd keeps its hands off afterwards */
@@ -58,7 +65,8 @@ struct symptom_cpu {
 };
 
 struct symptoms {
-	struct symptom_cpu drop[CPU_ID_MAX], squeeze[CPU_ID_MAX], hot[CPU_ID_MAX];
+	struct symptom_cpu drop[CPU_ID_MAX], squeeze[CPU_ID_MAX], hot[CPU_ID_MAX], lag[CPU_ID_MAX],
+		hog[CPU_ID_MAX];
 	uint64_t nohz_usec; /* last network NOHZ line, 0: none */
 	uint64_t nohz_since_usec;
 	unsigned nohz_lines; /* network lines since it entered */

@@ -8,6 +8,8 @@ const char *symptom_to_string(enum symptom s)
 		[SYMPTOM_BACKLOG_DROP] = "backlog-drop",
 		[SYMPTOM_SQUEEZED] = "squeezed",
 		[SYMPTOM_HOT_CPU] = "hot-cpu",
+		[SYMPTOM_KSOFTIRQD_LAG] = "ksoftirqd-lag",
+		[SYMPTOM_SOFTIRQ_HOG] = "softirq-hog",
 		[SYMPTOM_IRQ_LEAKED] = "irq-leaked",
 		[SYMPTOM_IRQ_PINGPONG] = "irq-pingpong",
 		[SYMPTOM_NOHZ_NET] = "nohz-net",

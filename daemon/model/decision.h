@@ -14,6 +14,8 @@ enum symptom {
 	SYMPTOM_BACKLOG_DROP,
 	SYMPTOM_SQUEEZED,
 	SYMPTOM_HOT_CPU,
+	SYMPTOM_KSOFTIRQD_LAG,
+	SYMPTOM_SOFTIRQ_HOG,
 	SYMPTOM_IRQ_LEAKED,
 	SYMPTOM_IRQ_PINGPONG,
 	SYMPTOM_NOHZ_NET,
@@ -65,7 +67,9 @@ struct change {
 	enum tunable_id tunable;
 	struct target target;
 	enum change_class class;
-	bool advice_only;     /* the profile does not let softnetd make it: shown, never written */
+	bool advice_only; /* the profile does not let softnetd make it: shown, never written */
+	bool planned; /* the loop's next step, not due yet (its baseline is still measured): shown
+		       */
 	enum symptom symptom; /* SYMPTOM_NONE for a policy */
 	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
 	char to[VALUE_MAX];

@@ -82,6 +82,7 @@ struct cpu_sample {
 	uint64_t busy, softirq_time, irq_time, steal, total;
 	/* ksoftirqd/N: time on the CPU, time runnable but waiting, both ns; number of slices */
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
+	uint64_t ksoftirqd_at_usec; /* CLOCK_MONOTONIC of that reading; set by window_push() */
 };
 
 /* Counts of one NIC interrupt: counts[i] belongs to CPU id i, i < n_cpus. The counter is an

@@ -70,6 +70,22 @@ static int resize(struct window *w, const struct snapshot *s)
 	return 0;
 }
 
+/* ksoftirqd's numbers stay until they are read again: they are not in every snapshot. */
+static void remember_cpu(struct cpu_sample *last, const struct cpu_sample *now, uint64_t now_usec)
+{
+	struct cpu_sample before = *last;
+
+	*last = *now;
+	last->ksoftirqd_at_usec = now_usec;
+	if ((now->have & HAVE_KSOFTIRQD) || !(before.have & HAVE_KSOFTIRQD))
+		return;
+	last->have |= HAVE_KSOFTIRQD;
+	last->ksoftirqd_run_ns = before.ksoftirqd_run_ns;
+	last->ksoftirqd_wait_ns = before.ksoftirqd_wait_ns;
+	last->ksoftirqd_slices = before.ksoftirqd_slices;
+	last->ksoftirqd_at_usec = before.ksoftirqd_at_usec;
+}
+
 /* Copies what the next difference needs; events are used in their own tick only. */
 static int remember(struct window *w, const struct snapshot *s)
 {
@@ -90,7 +106,8 @@ static int remember(struct window *w, const struct snapshot *s)
 	w->last->cpu = cpu;
 	w->last->irq = irq;
 	w->last->nic = nic;
-	memcpy(cpu, s->cpu, s->n_cpus * sizeof(*cpu));
+	for (unsigned i = 0; i < s->n_cpus; i++)
+		remember_cpu(&cpu[i], &s->cpu[i], s->mono_usec);
 	memcpy(nic, s->nic, s->n_nics * sizeof(*nic));
 	for (unsigned i = 0; i < s->n_irqs; i++) {
 		uint32_t *counts = irq[i].counts;
@@ -111,7 +128,7 @@ static uint32_t forward(uint64_t now, uint64_t before)
 }
 
 static void cpu_difference(const struct cpu_sample *a, const struct cpu_sample *b,
-			   struct cpu_delta *d)
+			   uint64_t now_usec, struct cpu_delta *d)
 {
 	*d = (struct cpu_delta){.have = a->have & b->have};
 	if (d->have & HAVE_SOFTNET) {
@@ -136,14 +153,14 @@ static void cpu_difference(const struct cpu_sample *a, const struct cpu_sample *
 		d->steal = forward(b->steal, a->steal);
 		d->total = forward(b->total, a->total);
 	}
-	if (d->have & HAVE_KSOFTIRQD) {
-		/* A ksoftirqd that was born again starts from zero: no difference. */
-		if (b->ksoftirqd_run_ns < a->ksoftirqd_run_ns) {
-			d->have &= ~(uint32_t)HAVE_KSOFTIRQD;
-		} else {
-			d->ksoftirqd_run_ns = b->ksoftirqd_run_ns - a->ksoftirqd_run_ns;
-			d->ksoftirqd_wait_ns = b->ksoftirqd_wait_ns - a->ksoftirqd_wait_ns;
-		}
+	/* A ksoftirqd that was born again starts from zero: no difference. */
+	if ((d->have & HAVE_KSOFTIRQD) && b->ksoftirqd_run_ns >= a->ksoftirqd_run_ns &&
+	    now_usec > a->ksoftirqd_at_usec) {
+		d->ksoftirqd_run_ns = b->ksoftirqd_run_ns - a->ksoftirqd_run_ns;
+		d->ksoftirqd_wait_ns = b->ksoftirqd_wait_ns - a->ksoftirqd_wait_ns;
+		d->ksoftirqd_usec = now_usec - a->ksoftirqd_at_usec;
+	} else {
+		d->have &= ~(uint32_t)HAVE_KSOFTIRQD;
 	}
 }
 
@@ -189,7 +206,7 @@ static void difference(struct window *w, const struct snapshot *s, struct tick *
 	t->begin_usec = last->mono_usec;
 	t->end_usec = s->mono_usec;
 	for (unsigned i = 0; i < s->n_cpus; i++)
-		cpu_difference(&last->cpu[i], &s->cpu[i], &t->cpu[i]);
+		cpu_difference(&last->cpu[i], &s->cpu[i], s->mono_usec, &t->cpu[i]);
 	for (unsigned i = 0; i < s->n_irqs; i++)
 		irq_difference(w, &last->irq[i], &s->irq[i], &t->irq[i], &w->irq_cpus[i]);
 	t->nic_rx_packets = 0;

@@ -17,7 +17,9 @@ struct cpu_delta {
 	uint32_t backlog;                                    /* gauge of the later one */
 	uint32_t net_rx, net_tx;                             /* softirq runs */
 	uint32_t busy, softirq_time, irq_time, steal, total; /* USER_HZ ticks */
-	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns;        /* only when have & HAVE_KSOFTIRQD */
+	/* Only when have & HAVE_KSOFTIRQD. It is not read in every tick: the difference is to the
+	 * reading before, ksoftirqd_usec ago. */
+	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_usec;
 };
 
 struct irq_delta {

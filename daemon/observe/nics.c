@@ -46,13 +46,19 @@ static int add_sysfs_entry(struct io *io, const char *name, struct action_table 
 	return add_entry(t, (unsigned)number, slice_of(spaced, (size_t)(to - spaced)));
 }
 
-int action_table_read(struct io *io, const char *text, size_t length, struct interrupts_reader *r,
-		      struct action_table *ret)
+static int compare_entries(const void *a, const void *b)
+{
+	const struct action_entry *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int read_actions(struct io *io, const char *text, size_t length, struct interrupts_reader *r,
+			struct action_table *ret)
 {
 	_cleanup_(strv_freep) char **names = NULL;
 	int error;
 
-	*ret = (struct action_table){};
 	if (text && interrupts_begin(r, text, length, NULL) >= 0) {
 		while (interrupts_next(r)) {
 			ret->n_rows++;
@@ -73,6 +79,19 @@ int action_table_read(struct io *io, const char *text, size_t length, struct int
 			return error;
 	}
 	return 0;
+}
+
+int action_table_read(struct io *io, const char *text, size_t length, struct interrupts_reader *r,
+		      struct action_table *ret)
+{
+	int error;
+
+	*ret = (struct action_table){};
+	error = read_actions(io, text, length, r, ret);
+	/* The kernel prints in this order; a file that someone made need not be. */
+	if (ret->n > 0)
+		qsort(ret->entry, ret->n, sizeof(*ret->entry), compare_entries);
+	return error;
 }
 
 void action_table_done(struct action_table *t)
@@ -470,7 +489,8 @@ int nics_discover(struct io *io, const struct action_table *actions, struct topo
 		if (r < 0)
 			return r;
 	}
-	qsort(t->irq, t->n_irqs, sizeof(*t->irq), compare_irqs);
+	if (t->n_irqs > 0)
+		qsort(t->irq, t->n_irqs, sizeof(*t->irq), compare_irqs);
 	for (unsigned n = 0; n < t->n_nics; n++)
 		judge_together(t, n);
 	for (unsigned i = 0; i < t->n_irqs; i++) {

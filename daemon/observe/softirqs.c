@@ -20,8 +20,6 @@ static bool read_counts(struct softirqs_reader *r, struct slice line)
 	for (; slice_word(&line, &word); n++) {
 		uint64_t v;
 
-		if (n == r->columns.n)
-			break;
 		if (slice_decimal(word, UINT32_MAX, &v) < 0) {
 			char bad[32];
 
@@ -30,16 +28,16 @@ static bool read_counts(struct softirqs_reader *r, struct slice line)
 				 "row refused: \"%s\" is not a count of 32 bits", bad);
 			return false;
 		}
-		r->row.counts[n] = (uint32_t)v;
+		if (n < r->columns.n)
+			r->row.counts[n] = (uint32_t)v;
 	}
-	if (n < r->columns.n || line.at < line.end) {
-		complain(
-			r->complaints, NULL, r->line,
-			"row refused: %s counts than the header's %u CPUs: broken over lines or cut off",
-			n < r->columns.n ? "fewer" : "more", r->columns.n);
-		return false;
-	}
-	return true;
+	if (n == r->columns.n)
+		return true;
+	complain(
+		r->complaints, NULL, r->line,
+		"row refused: %u counts, and the header names %u CPUs: broken over lines or cut off?",
+		n, r->columns.n);
+	return false;
 }
 
 bool softirqs_next(struct softirqs_reader *r)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/scan.h"
+#include "observe/stat.h"
 
 #define CPU_DIR "sys/devices/system/cpu"
 
@@ -41,23 +42,24 @@ int topology_read_cpu_list(struct io *io, const char *file, struct cpuset *ret)
 	return cpuset_parse_list(text, ret);
 }
 
+/* Judged by the same eyes as in every tick: a row that is refused there is no CPU here. */
 int topology_read_stat_online(struct io *io, struct cpuset *ret)
 {
+	_cleanup_(snapshot_freep) struct snapshot *s = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct slice rest, line, word;
+	struct stat_reading reading;
 	size_t length;
-	uint64_t cpu;
 	int r;
 
 	*ret = (struct cpuset){};
 	r = io_read_all(io, "proc/stat", &text, &length);
 	if (r < 0)
 		return r;
-	rest = slice_of(text, length);
-	while (slice_line(&rest, &line))
-		if (slice_word(&line, &word) && slice_starts(word, "cpu") &&
-		    slice_decimal((struct slice){word.at + 3, word.end}, CPU_ID_MAX - 1, &cpu) >= 0)
-			cpuset_add(ret, (unsigned)cpu);
+	r = snapshot_new(0, 0, 0, &s);
+	if (r < 0)
+		return r;
+	stat_into_snapshot(text, length, s, &reading);
+	*ret = reading.online;
 	return cpuset_empty(ret) ? -EBADMSG : 0;
 }
 
@@ -151,6 +153,35 @@ static int number_of(hwloc_obj_t *seen, unsigned *n, hwloc_obj_t o)
 	return (int)i;
 }
 
+/*
+ * hwloc believes what sysfs says, up to assertions that end the process. A kernel's files deserve
+ * that; those of a captured tree are looked at first.
+ */
+static bool fit_for_hwloc(struct io *io)
+{
+	static const char *const lists[] = {
+		"sys/devices/system/node/online",
+		"sys/devices/system/node/possible",
+		CPU_DIR "/online",
+		CPU_DIR "/possible",
+		CPU_DIR "/present",
+	};
+	char text[CPUSET_LIST_MAX];
+	struct cpuset set;
+
+	if (io->live)
+		return true;
+	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+		int r = io_read_line(io, lists[i], text, sizeof(text));
+
+		if (r == -ENOENT)
+			continue;
+		if (r < 0 || cpuset_parse_list(text, &set) < 0 || cpuset_empty(&set))
+			return false;
+	}
+	return true;
+}
+
 /* Returns how many online CPUs hwloc knows. */
 static int convert(struct io *io, struct topology *t)
 {
@@ -159,6 +190,8 @@ static int convert(struct io *io, struct topology *t)
 	unsigned n_caches = 0;
 	int r, known = 0;
 
+	if (!fit_for_hwloc(io))
+		return -EBADMSG;
 	r = load(io, &h);
 	if (r < 0)
 		return r;
@@ -184,7 +217,7 @@ static int convert(struct io *io, struct topology *t)
 }
 
 /* /proc/stat and sysfs, read again when they differ: a CPU may have gone in between. */
-static void read_online(struct io *io, struct topology *t, struct source_status *status)
+void topology_check_online(struct io *io, struct topology *t, struct source_status *status)
 {
 	char list[2][64];
 	struct cpuset sysfs, stat;
@@ -246,7 +279,7 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 	int r;
 
 	*ret = (struct source_status){.state = SOURCE_OK};
-	read_online(io, t, ret);
+	topology_check_online(io, t, ret);
 	r = topology_read_cpu_list(io, "possible", &t->possible);
 	if (r < 0) {
 		t->possible = t->online;
@@ -279,7 +312,7 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 	if (r == -ENOMEM)
 		return r;
 	if (r <= 0 && ret->state == SOURCE_OK)
-		strange(ret, r,
+		strange(ret, r < 0 ? r : -ENODATA,
 			"/" CPU_DIR ": hwloc finds no CPU: cores, caches and nodes are not known");
 	return 0;
 }
@@ -333,13 +366,20 @@ static bool on_command_line(const char *cmdline, const char *option)
 	return false;
 }
 
+/* Images made for containers are booted as virtual machines too, with their marks left in them: who
+ * is in the initial PID namespace (its inode is PROC_PID_INIT_INO, include/linux/proc_ns.h) is in
+ * none. */
 static bool in_container(struct io *io)
 {
-	static const char *const signs[] = {"run/systemd/container", "run/.containerenv",
+	static const char *const marks[] = {"run/systemd/container", "run/.containerenv",
 					    ".dockerenv"};
+	char target[64];
 
-	for (size_t i = 0; i < ELEMENTSOF(signs); i++)
-		if (io_exists(io, signs[i]))
+	if (io->ops->readlink(io, "proc/self/ns/pid", target, sizeof(target)) >= 0 &&
+	    streq(target, "pid:[4026531836]"))
+		return false;
+	for (size_t i = 0; i < ELEMENTSOF(marks); i++)
+		if (io_exists(io, marks[i]))
 			return true;
 	return false;
 }

@@ -40,6 +40,10 @@ struct hz_meter {
 };
 unsigned hz_measure(struct io *io, struct hz_meter *m);
 
+/* The part of it that a slow look repeats: the online set and whether the two views of it agree.
+ * RET is only touched when they do not. */
+void topology_check_online(struct io *io, struct topology *t, struct source_status *ret);
+
 /* CPUs that have a row in /proc/stat, at this moment. */
 int topology_read_stat_online(struct io *io, struct cpuset *ret);
 /* /sys/devices/system/cpu/FILE, a CPU list. */

@@ -40,6 +40,8 @@ static bool hit(struct fault_io *f, enum fault_kind kind, const char *path)
 	if (f->at != 0 && f->fitting != f->at && !(f->onwards && f->fitting > f->at))
 		return false;
 	f->hits++;
+	if (f->hook)
+		f->hook(f->userdata);
 	return true;
 }
 

@@ -57,6 +57,9 @@ struct fault_io {
 				      SIGKILL */
 		FAULT_DIE_AFTER,   /* the operation is made, then SIGKILL */
 	} death;
+	void (*hook)(void *userdata); /* called before an operation that is hit: the world changes
+				       * between two reads */
+	void *userdata;
 	size_t short_read; /* not 0: a read that is hit gives at most so many bytes, and no error */
 
 	/* What was seen. */

@@ -622,18 +622,32 @@ static void write_stat(struct machine *m)
 	text_to(&t, m, "proc/stat");
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct machine_irq *x = *(struct machine_irq *const *)a,
+				 *y = *(struct machine_irq *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
 static void write_interrupts(struct machine *m)
 {
+	_cleanup_free_ struct machine_irq **order = calloc(m->n_irqs + 1, sizeof(*order));
 	struct text t = text_begin();
 	FILE *f = text_file(&t);
 
+	if (!order)
+		abort();
 	fprintf(f, "           ");
 	for (unsigned i = 0; i < m->spec.cpus; i++)
 		if (m->cpu[i].online)
 			fprintf(f, "CPU%-8u", i);
 	fputc('\n', f);
+	for (unsigned k = 0; k < m->n_irqs; k++)
+		order[k] = &m->irq[k];
+	qsort(order, m->n_irqs, sizeof(*order), compare_numbers);
 	for (unsigned k = 0; k < m->n_irqs; k++) {
-		const struct machine_irq *irq = &m->irq[k];
+		const struct machine_irq *irq = order[k];
 
 		fprintf(f, "%3u:", irq->number);
 		for (unsigned i = 0; i < m->spec.cpus; i++)
@@ -760,6 +774,7 @@ static void make_settings(struct machine *m)
 		   "6d0e1f5c-0000-4000-8000-000000000001\n");
 	tree_printf(m->tree, "proc/cmdline", "%s\n", m->spec.cmdline);
 	tree_mkdir(m->tree, "run");
+	tree_mkdir(m->tree, "sys/class/net");
 	if (m->spec.rt)
 		tree_write(m->tree, "sys/kernel/realtime", "1\n");
 }

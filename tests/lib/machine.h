@@ -5,11 +5,11 @@
  *
  *   struct machine_nic nics[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 4}};
  *   struct machine *m = machine_new(&(struct machine_spec){.cpus = 4, .nics = nics, .n_nics = 1});
- *   observer_new(&m->io, &o); …                   I/O seam on the tree, with the machine's own
- * clock machine_receive(m, machine_irq(m, "i40e-eth0-TxRx-0"), 5000); m->cpu[0].dropped += 7; any
- * counter may be changed by hand machine_advance(m, USEC_PER_SEC);             the clock goes on,
- * /proc/stat with it … machine_write(m);                             … and now the files show all
- * of it
+ *   observer_new(&m->io, &o); …     the I/O seam is on the tree, with the machine's own clock
+ *   machine_receive(m, machine_irq(m, "i40e-eth0-TxRx-0"), 5000);
+ *   m->cpu[0].dropped += 7;         any counter may be changed by hand
+ *   machine_advance(m, USEC_PER_SEC);  the clock goes on, /proc/stat with it …
+ *   machine_write(m);                  … and now the files show all of it
  *
  * It is a set of files, no simulation: nothing happens that the test did not ask for.
  */

@@ -109,7 +109,14 @@ static void advance(struct plant *p)
 		c->softirq_time += (uint64_t)(r->softirq * 100);
 		c->busy += (uint64_t)(r->busy * 100);
 		c->total += 100;
+		if (r->lag_run > 0 || r->lag_wait > 0) {
+			c->have |= HAVE_KSOFTIRQD;
+			c->ksoftirqd_run_ns += (uint64_t)(r->lag_run * 1e9);
+			c->ksoftirqd_wait_ns += (uint64_t)(r->lag_wait * 1e9);
+		}
 	}
+	s->psi_cpu.have = p->psi >= 0;
+	s->psi_cpu.some_usec += p->psi > 0 ? (uint64_t)(p->psi * 1e6) : 0;
 	s->nic[0].have = !p->no_nic_counters;
 	s->nic[0].rx_packets += (uint64_t)p->nic_packets;
 	for (unsigned i = 0; i < s->n_irqs; i++) {
@@ -147,6 +154,8 @@ void plant_run(struct plant *p, unsigned seconds)
 			struct result r = {.outcome =
 						   c->advice_only ? OUTCOME_ADVISED : p->outcome};
 
+			if (c->planned)
+				continue;
 			if (r.outcome == OUTCOME_DONE) {
 				p->writes++;
 				if (tunables[c->tunable].scope == SCOPE_HOST)

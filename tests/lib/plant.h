@@ -10,7 +10,8 @@
 
 struct plant_cpu {
 	double packets, drops, squeezes, runs; /* per second */
-	double softirq, busy;                  /* shares of the CPU's time; busy includes softirq */
+	double lag_run, lag_wait; /* ksoftirqd: share of the time; read when not both 0 */
+	double softirq, busy;     /* shares of the CPU's time; busy includes softirq */
 };
 
 struct plant {
@@ -22,6 +23,7 @@ struct plant {
 	struct decider *decider;
 	const struct decisions *out;
 	struct plant_cpu cpu[64];
+	double psi;         /* share of the time some task waits; negative: no PSI here */
 	double nic_packets; /* per second, of the first NIC */
 	struct {
 		double rate[8];             /* interrupts per second on CPU 0 … 7 */

@@ -117,19 +117,24 @@ START_TEST(cause_is_unknown_while_most_runs_end_well)
 }
 END_TEST
 
-START_TEST(change_without_effect_is_taken_back_and_not_repeated)
+START_TEST(change_without_effect_is_taken_back_and_retired)
 {
 	plant_run(&p, 10);
 	squeeze_cpu0(290);
 	plant_run(&p, 60);
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
 	ck_assert_uint_eq(p.writes, 2); /* there and back */
-	plant_run(&p, 3600);
+	plant_run(&p, 500);
 	ck_assert_uint_eq(p.writes, 2);
+	plant_run(&p, 3600);
+	ck_assert_uint_eq(p.writes, 4); /* a second time after ten minutes, then never again */
+	plant_run(&p, 36000);
+	ck_assert_uint_eq(p.writes, 4);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
 	/* … until the host changes. */
 	decider_reset(p.decider);
-	plant_run(&p, 2);
-	ck_assert_uint_eq(p.writes, 3);
+	plant_run(&p, 5);
+	ck_assert_uint_eq(p.writes, 5);
 }
 END_TEST
 
@@ -254,7 +259,8 @@ START_TEST(refused_change_is_not_hammered)
 	unsigned asked = 0;
 	for (unsigned i = 0; i < 120; i++) {
 		plant_run(&p, 1);
-		asked += plant_change(&p, TUNABLE_NETDEV_BUDGET) != NULL;
+		asked += plant_change(&p, TUNABLE_NETDEV_BUDGET) &&
+			 !plant_change(&p, TUNABLE_NETDEV_BUDGET)->planned;
 	}
 	ck_assert_uint_ge(asked, 1);
 	ck_assert_uint_le(asked, 3);
@@ -422,6 +428,127 @@ START_TEST(absent_sources_are_blind_not_healthy)
 }
 END_TEST
 
+START_TEST(packets_that_wait_for_ksoftirqd)
+{
+	const struct symptom_report *r;
+
+	p.cpu[1].lag_run = 0.3;
+	p.cpu[1].lag_wait = 0.01;
+	plant_run(&p, 10);
+	ck_assert(!plant_report(&p, SYMPTOM_KSOFTIRQD_LAG));
+	p.cpu[1].lag_wait = 0.4;
+	plant_run(&p, 2);
+	r = plant_report(&p, SYMPTOM_KSOFTIRQD_LAG);
+	ck_assert_ptr_nonnull(r);
+	ck_assert(cpuset_has(&r->cpus, 1) && cpuset_count(&r->cpus) == 1);
+	p.cpu[1].lag_wait = 0;
+	plant_run(&p, 12);
+	ck_assert(!plant_report(&p, SYMPTOM_KSOFTIRQD_LAG));
+}
+END_TEST
+
+/* bpftune#125: there must be a way down, too. */
+START_TEST(softirqs_that_starve_tasks_lower_the_budget)
+{
+	p.values.host[TUNABLE_NETDEV_BUDGET].number = 900;
+	p.cpu[0].softirq = 0.7;
+	p.cpu[0].busy = 0.99;
+	p.psi = 0.5;
+	for (unsigned i = 0; i < 40; i++) {
+		if (p.values.host[TUNABLE_NETDEV_BUDGET].number < 900)
+			p.psi = 0.05;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 600);
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
+START_TEST(without_pressure_information_nothing_is_a_hog)
+{
+	p.cpu[0].softirq = 0.7;
+	p.cpu[0].busy = 0.99;
+	p.psi = -1;
+	plant_run(&p, 40);
+	ck_assert(!plant_report(&p, SYMPTOM_SOFTIRQ_HOG));
+}
+END_TEST
+
+/* What makes it worse goes back at once and is not tried again. */
+START_TEST(harmful_change_is_taken_back_and_retired)
+{
+	unsigned at_worse = 0;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].squeezes = 30;
+	for (unsigned i = 0; i < 4000; i++) {
+		bool raised = p.values.host[TUNABLE_NETDEV_BUDGET].number > 300;
+
+		p.cpu[0].squeezes = raised ? 95 : 30;
+		at_worse += raised;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_uint_le(at_worse, 6);
+	ck_assert_uint_le(p.writes, 6); /* once; the other lever, without effect, twice */
+}
+END_TEST
+
+/* A noisy load that happens to calm down: withdrawing the change shows that it was chance. */
+START_TEST(noisy_keep_is_confirmed_by_withdrawing)
+{
+	bool was_raised = false, withdrawn = false;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 100; i++) {
+		bool raised = p.values.host[TUNABLE_NETDEV_BUDGET].number > 300;
+
+		/* noisy without, calm with: it really helps */
+		p.cpu[0].squeezes = raised ? 6 + i % 3 : 30 + 25 * (i % 3);
+		was_raised |= raised;
+		withdrawn |= was_raised && !raised;
+		plant_run(&p, 1);
+	}
+	ck_assert(withdrawn);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+}
+END_TEST
+
+START_TEST(noisy_keep_that_was_chance_goes_back)
+{
+	bool was_raised = false;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 60; i++) {
+		/* calm from the change on, whatever the setting says */
+		was_raised |= p.values.host[TUNABLE_NETDEV_BUDGET].number > 300;
+		p.cpu[0].squeezes = was_raised ? 6 + i % 3 : 30 + 25 * (i % 3);
+		plant_run(&p, 1);
+	}
+	ck_assert(was_raised);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
+/* A change that lifts the symptom but makes each packet dearer is no gain. */
+START_TEST(dearer_packets_are_no_gain)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 40; i++) {
+		bool raised = p.values.host[TUNABLE_NETDEV_BUDGET].number > 300;
+
+		p.cpu[0].squeezes = raised ? 5 : 80;
+		p.cpu[0].softirq = raised ? 0.8 : 0.5;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("decide");
@@ -434,7 +561,7 @@ int main(void)
 	tcase_add_test(t, squeezed_by_time_raises_the_time_by_a_jiffy);
 	tcase_add_test(t, cause_is_unknown_without_the_nics_own_counters);
 	tcase_add_test(t, cause_is_unknown_while_most_runs_end_well);
-	tcase_add_test(t, change_without_effect_is_taken_back_and_not_repeated);
+	tcase_add_test(t, change_without_effect_is_taken_back_and_retired);
 	tcase_add_test(t, change_that_helps_is_kept_and_writing_ends);
 	tcase_add_test(t, vanished_load_is_no_success);
 	tcase_add_test(t, never_above_the_profile_nor_the_kernels_own_limit);
@@ -452,5 +579,12 @@ int main(void)
 	tcase_add_test(t, placed_irq_that_fires_elsewhere_has_leaked);
 	tcase_add_test(t, irq_threads_apart_that_wait_play_pingpong);
 	tcase_add_test(t, absent_sources_are_blind_not_healthy);
+	tcase_add_test(t, packets_that_wait_for_ksoftirqd);
+	tcase_add_test(t, softirqs_that_starve_tasks_lower_the_budget);
+	tcase_add_test(t, without_pressure_information_nothing_is_a_hog);
+	tcase_add_test(t, harmful_change_is_taken_back_and_retired);
+	tcase_add_test(t, noisy_keep_is_confirmed_by_withdrawing);
+	tcase_add_test(t, noisy_keep_that_was_chance_goes_back);
+	tcase_add_test(t, dearer_packets_are_no_gain);
 	return run_suite("decide", t);
 }

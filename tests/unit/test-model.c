@@ -250,6 +250,30 @@ START_TEST(a_reset_interrupt_counter_is_no_storm)
 }
 END_TEST
 
+/* ksoftirqd is read on slow looks only. */
+START_TEST(readings_that_skip_ticks_keep_their_own_time)
+{
+	s->cpu[0].have = HAVE_KSOFTIRQD;
+	s->cpu[0].ksoftirqd_run_ns = 1000;
+	push(USEC_PER_SEC);
+	s->cpu[0].have = 0;
+	for (unsigned i = 0; i < 9; i++) {
+		push(USEC_PER_SEC);
+		ck_assert_uint_eq(window_tick(w, 0)->cpu[0].have, 0);
+	}
+	s->cpu[0].have = HAVE_KSOFTIRQD;
+	s->cpu[0].ksoftirqd_run_ns = 5000;
+	s->cpu[0].ksoftirqd_wait_ns = 700;
+	push(USEC_PER_SEC);
+	ck_assert_uint_eq(window_tick(w, 0)->cpu[0].have, HAVE_KSOFTIRQD);
+	ck_assert_uint_eq(window_tick(w, 0)->cpu[0].ksoftirqd_run_ns, 4000);
+	ck_assert_uint_eq(window_tick(w, 0)->cpu[0].ksoftirqd_usec, 10 * USEC_PER_SEC);
+	s->cpu[0].ksoftirqd_run_ns = 10; /* born again */
+	push(USEC_PER_SEC);
+	ck_assert_uint_eq(window_tick(w, 0)->cpu[0].have, 0);
+}
+END_TEST
+
 START_TEST(other_sizes_start_anew)
 {
 	struct snapshot *bigger;
@@ -286,6 +310,7 @@ int main(void)
 	tcase_add_test(windows, a_suspend_or_a_clock_jump_rebaselines);
 	tcase_add_test(windows, the_window_is_a_ring);
 	tcase_add_test(windows, a_reset_interrupt_counter_is_no_storm);
+	tcase_add_test(windows, readings_that_skip_ticks_keep_their_own_time);
 	tcase_add_test(windows, other_sizes_start_anew);
 	suite_add_tcase(suite, windows);
 	runner = srunner_create(suite);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * softnetctl: one table of verbs (main.c), one file per verb or close family beside it.
+ *
+ * A verb gets the options already parsed and its own words in ARGV (argv[0] is the verb); it prints
+ * its answer on stdout by ctl_print() and what went wrong on stderr by ctl_fail(), and returns an
+ * exit code. Every answer is one JSON document: --json prints it, else a text view of it is drawn.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+#include <systemd/sd-bus.h>
+
+#include "base/io.h"
+#include "base/util.h"
+
+/* Part of the interface: scripts test them (softnetctl(1), "EXIT STATUS"). */
+enum ctl_exit {
+	CTL_FINE = 0,
+	CTL_FAILED = 1,
+	CTL_USAGE = 2,
+	CTL_NO_DAEMON = 3,
+	CTL_NOT_AUTHORISED = 4,
+	CTL_DIFFERS = 5, /* diagnose: something binds */
+};
+
+struct verb;
+
+struct ctl {
+	bool json;
+	const char *root;       /* --root; NULL: the live host */
+	const char *config_dir; /* --config-dir; NULL: the default directories */
+	double seconds;         /* -d, for the verbs that take it; 0: not given */
+	const struct verb *verb;
+
+	struct io *io;       /* ctl_io() */
+	sd_bus *bus;         /* daemon_connect() */
+	const char *dirs[2]; /* ctl_config_dirs() */
+};
+
+struct verb {
+	const char *name;
+	const char *args;   /* as --help and the man page show them; "" for none */
+	const char *help;   /* one line */
+	const char *more;   /* what --help of the verb adds; NULL: nothing */
+	const char *method; /* the call of org.softnetd1.Manager behind it; NULL: needs no daemon */
+	unsigned min_args, max_args; /* words after the verb */
+	bool duration;               /* takes -d SECONDS */
+	int (*run)(struct ctl *ctl, int argc, char **argv);
+};
+
+extern const struct verb ctl_verbs[]; /* ends with a NULL name */
+
+int verb_status(struct ctl *ctl, int argc, char **argv);
+int verb_diagnose(struct ctl *ctl, int argc, char **argv);
+int verb_get(struct ctl *ctl, int argc, char **argv);
+int verb_set(struct ctl *ctl, int argc, char **argv);
+int verb_release(struct ctl *ctl, int argc, char **argv);
+int verb_profile(struct ctl *ctl, int argc, char **argv);
+int verb_history(struct ctl *ctl, int argc, char **argv);
+int verb_reload(struct ctl *ctl, int argc, char **argv);
+int verb_restore(struct ctl *ctl, int argc, char **argv);
+int verb_decode(struct ctl *ctl, int argc, char **argv);
+int verb_version(struct ctl *ctl, int argc, char **argv);
+
+/* Prints which profile is in force: after reload and `profile set`. */
+int print_profile_in_force(struct ctl *ctl);
+
+/* The host or captured tree of --root, opened once; NULL after a message. Owned by CTL. */
+struct io *ctl_io(struct ctl *ctl);
+/* The configuration directories as profile/profile-file.h wants them. */
+const char *const *ctl_config_dirs(struct ctl *ctl);
+
+/*
+ * Prints DOC on stdout: as JSON, or by TEXT, which draws it for a terminal WIDTH columns wide (0:
+ * unlimited, stdout is no terminal). Returns CTL_FINE, or CTL_FAILED after a message when stdout
+ * did not take it (full disk). DOC may be NULL for "no memory".
+ */
+int ctl_print(struct ctl *ctl, json_t *doc, void (*text)(FILE *out, unsigned width, json_t *doc));
+
+/* "softnetctl: …" on stderr; returns CODE, so that a verb may end with it. */
+int ctl_fail(enum ctl_exit code, const char *fmt, ...) _printf_(2, 3);
+/* The same, with where to find help; returns CTL_USAGE. */
+int ctl_usage(const struct ctl *ctl, const char *fmt, ...) _printf_(2, 3);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of symptoms share; for decide/symptom*.c only. */
+#pragma once
+
+#include "decide/symptom.h"
+
+static inline double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+void evidence_add(struct symptom_report *r, const char *name, double value, const char *unit);
+/* NULL when there are REPORTS_MAX already. */
+struct symptom_report *report_new(struct decisions *out, enum symptom symptom);
+/* Hysteresis: ENTER turns it on; only LEAVE_TICKS ticks in a row without STAY turn it off. Returns
+ * whether it is on. */
+bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now);
+/* "0-3,8", or "200 CPUs" when the list does not fit. */
+void cpu_list(const struct cpuset *set, char *buf, size_t size);
+
+/* Of a per-CPU symptom: which CPUs have it, since when, and whether it was seen in this tick. */
+struct found {
+	struct cpuset cpus;
+	uint64_t since;
+	bool acute;
+};
+void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c);
+/* The report of FOUND, or NULL when no CPU has it. */
+struct symptom_report *found_report(const struct found *f, struct decisions *out,
+				    enum symptom symptom);
+
+/* symptom-irq.c */
+void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+void find_pingpong(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+/* symptom-log.c */
+void find_log_events(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+/* symptom-wait.c */
+void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct decisions *out);

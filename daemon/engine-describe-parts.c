@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine-describe-parts.h"
+
+#include <stdio.h>
+
+json_t *text_or_null(const char *text)
+{
+	_cleanup_free_ char *plain = NULL;
+	json_t *value;
+
+	if (!text || !*text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	plain = strdup(text);
+	if (!plain)
+		return NULL;
+	for (char *c = plain; *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	return json_string(plain);
+}
+
+json_t *cpus_text(const struct cpuset *set)
+{
+	char list[CPUSET_LIST_MAX];
+
+	if (cpuset_format_list(set, list, sizeof(list)) < 0)
+		return json_null();
+	return json_string(list);
+}
+
+json_t *cpus_or_null(const struct cpuset *set)
+{
+	return cpuset_empty(set) ? json_null() : cpus_text(set);
+}
+
+void put_target(json_t *d, const struct topology *t, const struct target *target,
+		const char *identity)
+{
+	const struct policy *policy;
+	const struct irq *irq;
+	char text[32];
+
+	put(d, "scope", target ? json_string(scope_to_string(target->scope)) : json_null());
+	if (!target || target->scope == SCOPE_HOST) {
+		put(d, "target", json_null());
+		put(d, "name", target ? json_null() : text_or_null(identity));
+		return;
+	}
+	if (target->scope == SCOPE_IRQ) {
+		irq = t ? topology_irq_by_identity(t, target->identity) : NULL;
+		snprintf(text, sizeof(text), "%u", target->number);
+		put(d, "target", json_string(text));
+		put(d, "name", text_or_null(irq ? irq->name : identity));
+		return;
+	}
+	policy = t ? topology_policy_by_identity(t, target->identity) : NULL;
+	snprintf(text, sizeof(text), "policy%u", target->number);
+	put(d, "target", json_string(text));
+	put(d, "name", policy ? cpus_text(&policy->cpus) : text_or_null(identity));
+}
+
+bool target_by_identity(const struct topology *t, enum scope scope, const char *identity,
+			struct target *ret)
+{
+	const struct policy *policy;
+	const struct irq *irq;
+
+	switch (scope) {
+	case SCOPE_HOST:
+		*ret = target_host();
+		return true;
+	case SCOPE_IRQ:
+		irq = t ? topology_irq_by_identity(t, identity) : NULL;
+		if (irq)
+			*ret = irq_target(irq);
+		return irq != NULL;
+	case SCOPE_POLICY:
+		policy = t ? topology_policy_by_identity(t, identity) : NULL;
+		if (policy)
+			*ret = policy_target(policy);
+		return policy != NULL;
+	}
+	return false;
+}
+
+json_t *change_document(const struct topology *t, const struct change *c)
+{
+	json_t *d = json_object();
+
+	put(d, "id", json_string(c->id));
+	put(d, "setting", json_string(tunables[c->tunable].id));
+	put_target(d, t, &c->target, c->target.identity);
+	put(d, "from", text_or_null(c->from));
+	put(d, "to", text_or_null(c->to));
+	put(d, "class", json_string(change_class_to_string(c->class)));
+	put(d, "symptom",
+	    c->symptom == SYMPTOM_NONE ? json_null() : json_string(symptom_to_string(c->symptom)));
+	put(d, "why", text_or_null(c->why));
+	return d;
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The daemon: options, event loop, order of start and stop. Everything else is the engine's. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "engine.h"
+#include "profile/profile-file.h"
+#include "serve/bus.h"
+#include "serve/journal.h"
+#include "serve/live.h"
+#include "serve/show.h"
+
+/* A line in the kernel log brings the next tick forward (a stall is to be answered at once), but
+ * only once in this time: a chatty kernel is no reason to wake up more often. */
+#define HURRY_EVERY_USEC (10 * USEC_PER_SEC)
+/* systemd keeps STATUS= for whoever asks; it need not know every packet rate. */
+#define STATUS_EVERY_USEC (10 * USEC_PER_SEC)
+
+struct options {
+	const char *root, *profile;
+	const char *config_dirs[2];
+	bool have_mode, live;
+	enum mode mode;
+};
+
+struct daemon {
+	struct io *io;
+	struct engine *engine;
+	sd_event *event;
+	sd_event_source *tick, *kmsg;
+	struct bus_server *bus;
+	struct live *live;
+	uint64_t hurried_usec, status_usec, watchdog_usec, fed_usec;
+};
+
+static void print_help(void)
+{
+	puts("softnetd [OPTIONS]\n"
+	     "Keeps the receive path of this host healthy: watches what the softirq machinery does,\n"
+	     "works out which limit binds, moves one setting, and gives everything back when it stops.\n"
+	     "\n"
+	     "      --foreground      Stay in the foreground (softnetd always does)\n"
+	     "      --live            Show on the terminal what is seen and done\n"
+	     "      --profile NAME    Use this profile instead of softnetd.conf's\n"
+	     "      --mode MODE       observe, advise or apply instead of softnetd.conf's\n"
+	     "      --dry-run         The same as --mode advise: decide, write nothing\n"
+	     "      --config-dir DIR  Read softnetd.conf and profiles/ from DIR\n"
+	     "      --root DIR        Work on the captured tree DIR instead of this host\n"
+	     "  -h, --help            Show this help\n"
+	     "      --version         Show the version\n"
+	     "\n"
+	     "SIGHUP reads the configuration again, SIGUSR1 writes the status to the log, SIGTERM and\n"
+	     "SIGINT end it. See softnetd(8).");
+}
+
+/* Returns 0 to go on, 1 when the program is done, or -EINVAL after a message. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	enum {
+		FOREGROUND = 256,
+		LIVE,
+		PROFILE,
+		MODE,
+		DRY_RUN,
+		CONFIG_DIR,
+		ROOT,
+		VERSION
+	};
+	static const struct option long_options[] = {
+		{"foreground", no_argument, NULL, FOREGROUND},
+		{"live", no_argument, NULL, LIVE},
+		{"profile", required_argument, NULL, PROFILE},
+		{"mode", required_argument, NULL, MODE},
+		{"dry-run", no_argument, NULL, DRY_RUN},
+		{"config-dir", required_argument, NULL, CONFIG_DIR},
+		{"root", required_argument, NULL, ROOT},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, VERSION},
+		{},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
+		switch (c) {
+		case FOREGROUND:
+			break;
+		case LIVE:
+			o->live = true;
+			break;
+		case PROFILE:
+			o->profile = optarg;
+			break;
+		case MODE:
+			if (mode_from_string(optarg, &o->mode) < 0) {
+				log_error("--mode is observe, advise or apply, not \"%s\"", optarg);
+				return -EINVAL;
+			}
+			o->have_mode = true;
+			break;
+		case DRY_RUN:
+			o->mode = MODE_ADVISE;
+			o->have_mode = true;
+			break;
+		case CONFIG_DIR:
+			o->config_dirs[0] = optarg;
+			break;
+		case ROOT:
+			o->root = optarg;
+			break;
+		case 'h':
+			print_help();
+			return 1;
+		case VERSION:
+			puts("softnetd " SOFTNETD_VERSION);
+			return 1;
+		default:
+			return -EINVAL;
+		}
+	}
+	if (optind < argc) {
+		log_error("softnetd takes no words, only options: \"%s\"", argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void log_complaints(const struct complaints *c)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct complaint *one = &c->item[i];
+
+		if (one->file && one->line > 0)
+			log_error("%s:%u: %s", one->file, one->line, one->text);
+		else if (one->file)
+			log_error("%s: %s", one->file, one->text);
+		else
+			log_error("%s", one->text);
+	}
+	if (c->more > 0)
+		log_error("and %u more complaints", c->more);
+}
+
+static int start_engine(struct daemon *d, const struct options *o)
+{
+	struct engine_options eo = {
+		.io = d->io,
+		.config_dirs = o->config_dirs[0] ? o->config_dirs : config_default_dirs,
+		.profile = o->profile,
+		.have_mode = o->have_mode,
+		.mode = o->mode,
+		.lock = true,
+	};
+	struct complaints complaints = {};
+	pid_t other = 0;
+	int r;
+
+	if (d->io->live && geteuid() != 0) {
+		log_notice("Not root: softnetd only observes, changing settings needs root");
+		eo.have_mode = true;
+		eo.mode = MODE_OBSERVE;
+		eo.lock = false;
+	}
+	r = engine_new(&eo, &complaints, &other, &d->engine);
+	if (r == -EROFS || r == -EACCES || r == -EPERM) {
+		/* Without a ledger nothing can be promised back, so nothing is changed. */
+		log_warning("No ledger can be kept in /run/softnetd (%s): softnetd only observes",
+			    strerror(-r));
+		eo.have_mode = true;
+		eo.mode = MODE_OBSERVE;
+		eo.lock = false;
+		complaints_done(&complaints);
+		complaints = (struct complaints){};
+		r = engine_new(&eo, &complaints, &other, &d->engine);
+	}
+	log_complaints(&complaints);
+	if (r == -EBUSY)
+		log_error("softnetd runs already, with pid %d", other);
+	else if (r < 0 && complaints.n == 0)
+		log_error_errno(r, "Cannot start");
+	complaints_done(&complaints);
+	return r;
+}
+
+static void on_engine_event(void *userdata, const struct engine_event *ev)
+{
+	struct daemon *d = userdata;
+
+	journal_event(engine_profile_name(d->engine), ev);
+	if (d->bus)
+		bus_server_event(d->bus, ev);
+	d->status_usec = 0;
+}
+
+static void tell_status(struct daemon *d, uint64_t now)
+{
+	char line[512];
+
+	if (d->status_usec && now - d->status_usec < STATUS_EVERY_USEC)
+		return;
+	d->status_usec = now;
+	engine_status_line(d->engine, line, sizeof(line));
+	sd_notifyf(false, "STATUS=%s", line);
+}
+
+/* Fed from the tick and nowhere else: a loop that turns but does not tick is dead. */
+static void feed_watchdog(struct daemon *d, uint64_t now)
+{
+	if (!d->watchdog_usec || now - d->fed_usec < d->watchdog_usec / 4)
+		return;
+	d->fed_usec = now;
+	sd_notify(false, "WATCHDOG=1");
+}
+
+static int schedule_tick(struct daemon *d, uint64_t usec)
+{
+	int r;
+
+	r = sd_event_source_set_time(d->tick, usec);
+	if (r < 0)
+		return r;
+	return sd_event_source_set_enabled(d->tick, SD_EVENT_ONESHOT);
+}
+
+static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct daemon *d = userdata;
+	uint64_t now;
+	int r;
+
+	r = sd_event_now(d->event, CLOCK_MONOTONIC, &now);
+	if (r < 0)
+		return r;
+	/* Logged where it failed; the next tick may find memory again. */
+	(void)engine_tick(d->engine);
+	if (d->bus)
+		bus_server_refresh(d->bus);
+	if (d->live)
+		live_tick(d->live, d->engine);
+	tell_status(d, now);
+	feed_watchdog(d, now);
+	if (d->kmsg && now - d->hurried_usec >= HURRY_EVERY_USEC)
+		sd_event_source_set_enabled(d->kmsg, SD_EVENT_ON);
+	return schedule_tick(d, now + engine_tick_usec(d->engine));
+}
+
+/* The tick reads the log; until the next hurry is allowed nobody looks at the descriptor. */
+static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	r = sd_event_now(d->event, CLOCK_MONOTONIC, &d->hurried_usec);
+	if (r < 0)
+		return r;
+	r = sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	return schedule_tick(d, d->hurried_usec);
+}
+
+static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+		     void *userdata)
+{
+	struct daemon *d = userdata;
+	struct complaints complaints = {};
+	uint64_t now = io_now(d->io, CLOCK_MONOTONIC);
+	int r;
+
+	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
+	r = engine_reload(d->engine, &complaints);
+	log_complaints(&complaints);
+	complaints_done(&complaints);
+	if (r < 0)
+		log_error("The configuration is not used; softnetd goes on with the one it has");
+	if (d->bus)
+		bus_server_refresh(d->bus);
+	sd_notify(false, "READY=1");
+	d->status_usec = 0;
+	return 0;
+}
+
+static int on_dump(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+		   void *userdata)
+{
+	struct daemon *d = userdata;
+	_cleanup_free_ char *text = NULL;
+	char *save = NULL;
+	json_t *doc;
+	size_t n;
+	FILE *f;
+
+	f = open_memstream(&text, &n);
+	if (!f)
+		return 0;
+	doc = engine_status(d->engine);
+	show_status(f, 0, doc);
+	json_decref(doc);
+	if (fclose(f) != 0)
+		return 0;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		log_info("%s", line);
+	return 0;
+}
+
+static int add_signals(struct daemon *d)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+	static const sd_event_signal_handler_t handlers[] = {NULL, NULL, on_reload, on_dump};
+	sigset_t set;
+	int r;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+		sigaddset(&set, signals[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	/* Without a handler sd-event ends the loop. */
+	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
+		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i], d);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_sources(struct daemon *d)
+{
+	uint64_t tick = engine_tick_usec(d->engine);
+	int r, fd;
+
+	/* A tenth of a tick of slack lets the kernel wake us together with others. */
+	r = sd_event_add_time_relative(d->event, &d->tick, CLOCK_MONOTONIC, 0, tick / 10, on_tick,
+				       d);
+	if (r < 0)
+		return r;
+	fd = engine_kmsg_fd(d->engine);
+	if (fd >= 0) {
+		r = sd_event_add_io(d->event, &d->kmsg, fd, EPOLLIN, on_kmsg, d);
+		/* A log that is a plain file cannot be waited for; the ticks read it all the same.
+		 */
+		if (r < 0 && r != -EPERM)
+			return r;
+	}
+	return 0;
+}
+
+/* The daemon works without its socket; only softnetctl then cannot reach it. */
+static void add_bus(struct daemon *d)
+{
+	int r;
+
+	r = bus_server_new(d->event, d->io, d->engine, &d->bus);
+	if (r < 0)
+		log_warning_errno(r, "No socket for softnetctl at /run/softnetd/bus");
+}
+
+static int run(struct daemon *d, const struct options *o)
+{
+	int r;
+
+	r = io_new(o->root, &d->io);
+	if (r < 0)
+		return log_error_errno(r, "Cannot open %s", o->root ?: "/");
+	r = sd_event_new(&d->event);
+	if (r >= 0)
+		r = add_signals(d);
+	if (r < 0)
+		return log_error_errno(r, "Cannot set up the event loop");
+	if (o->live) {
+		r = live_new(&d->live);
+		if (r < 0)
+			return log_oom();
+	}
+	r = start_engine(d, o);
+	if (r < 0)
+		return r;
+	engine_set_listener(d->engine, on_engine_event, d);
+	add_bus(d);
+	r = add_sources(d);
+	if (r < 0)
+		return log_error_errno(r, "Cannot set up the event loop");
+	if (sd_watchdog_enabled(false, &d->watchdog_usec) <= 0)
+		d->watchdog_usec = 0;
+	sd_notify(false, "READY=1");
+	r = sd_event_loop(d->event);
+	if (r < 0)
+		log_error_errno(r, "The event loop failed");
+	return r;
+}
+
+/* In the reverse order of the start: nobody can ask for a change any more when things go back. */
+static int stop(struct daemon *d)
+{
+	int r = 0;
+
+	sd_notify(false, "STOPPING=1");
+	bus_server_free(TAKE_PTR(d->bus));
+	live_free(TAKE_PTR(d->live));
+	if (d->engine) {
+		r = engine_stop(d->engine);
+		if (r < 0)
+			log_error_errno(r, "Not everything could be given back");
+		engine_set_listener(d->engine, NULL, NULL);
+	}
+	sd_event_source_disable_unref(d->tick);
+	sd_event_source_disable_unref(d->kmsg);
+	engine_free(d->engine);
+	sd_event_unref(d->event);
+	if (d->io)
+		io_free(d->io);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {};
+	struct daemon daemon = {};
+	int r, k;
+
+	show_init();
+	r = parse_options(argc, argv, &options);
+	if (r != 0)
+		return r > 0 ? EXIT_SUCCESS : 2;
+	r = run(&daemon, &options);
+	k = stop(&daemon);
+	return r < 0 || k < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Softirqs that are left pending when a CPU goes idle: the log reports ten of
+# them, the counters all; and the tick goes on for those that follow. Needs a
+# cpuidle driver (guest --ssdt) and a fresh boot.
+. /mnt/t/lib.sh
+
+drv=$(cat /sys/devices/system/cpu/cpuidle/current_driver)
+[ "$drv" != none ]
+ok $? "cpuidle driver: $drv"
+
+if have_series; then
+	is "$(stat idle_NET_RX)" 0 "nothing counted at the start"
+	# the other vectors of this CPU, which nobody leaves pending
+	trouble mode=pending cpu=2 nr=3 count=25 gap_ms=40
+	ok $? "25 times NET_RX pending on CPU 2"
+	trouble_end
+	is "$(nohz_messages)" 10 "the log has ten messages"
+	a=$(stat idle_NET_RX 2)
+	between "$a" 20 100000 "CPU 2 counted NET_RX past ten"
+	is "$(stat idle_NET_RX 1)" 0 "CPU 1 counted no NET_RX"
+	is "$(stat idle_HRTIMER)" 0 "no HRTIMER counted"
+
+	trouble mode=pending cpu=1 nr=4 count=15 gap_ms=40
+	trouble_end
+	is "$(nohz_messages)" 10 "the log stays silent"
+	between "$(stat idle_BLOCK 1)" 12 100000 "CPU 1 counted BLOCK"
+	between "$(stat idle_BLOCK 2)" 0 0 "CPU 2 counted no BLOCK"
+	is "$(stat idle_NET_RX 2)" "$a" "NET_RX of CPU 2 did not move"
+	is "$(stat idle_blocked)" 0 "idle_blocked is for PREEMPT_RT"
+else
+	trouble mode=pending cpu=2 nr=3 count=25 gap_ms=40
+	trouble_end
+	is "$(nohz_messages)" 10 "the log has ten messages"
+fi
+
+if is_rt; then
+	skip "PREEMPT_RT: a tasklet cannot be left behind"
+	finish
+fi
+trouble mode=late cpu=3 count=40 gap_ms=60
+d=$(cat $PAR/max_delay_us)
+l=$(cat $PAR/late_runs)
+n=$(cat $PAR/runs)
+trouble_end
+is "$n" 40 "every tasklet that was left behind has run"
+# a busy host holds up a guest now and then, hence not all and not none
+if [ "$1" = broken ]; then
+	between "$l" 11 40 "of 40, waited for 3 ticks without the fix (longest $d us)"
+else
+	between "$l" 0 10 "of 40, waited for 3 ticks (longest $d us)"
+fi
+finish
