@@ -88,6 +88,7 @@ static int nics_add(struct profile *p, struct nic_rule rule)
 static int read_nic(struct reader *r, const config_setting_t *s, struct profile *p)
 {
 	struct nic_rule rule = {};
+	char excerpt[EXCERPT_MAX];
 	union schema_value v;
 	const char *match = NULL;
 	bool have_placement = false;
@@ -127,9 +128,10 @@ static int read_nic(struct reader *r, const config_setting_t *s, struct profile 
 		if (streq(p->nic[i].match, match)) {
 			reader_wrong(
 				r, s,
-				"match = \"%.64s\" stands in line %u already: the first that fits "
+				"match = \"%s\" stands in line %u already: the first that fits "
 				"counts",
-				match, p->nic[i].origin.line);
+				text_excerpt(match, excerpt, sizeof(excerpt)),
+				p->nic[i].origin.line);
 			return 0;
 		}
 	rule.match = strdup(match);

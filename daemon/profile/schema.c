@@ -172,6 +172,20 @@ bool text_ok(const char *s)
 	return true;
 }
 
+const char *text_excerpt(const char *text, char *buf, size_t size)
+{
+	size_t n = strlen(text);
+
+	if (n >= size) {
+		n = size - 1;
+		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+	}
+	memcpy(buf, text, n);
+	buf[n] = '\0';
+	return buf;
+}
+
 /* "schedutil", "ondemand" or "powersave" */
 static void list_words(const char *const *words, char *buf, size_t size)
 {
@@ -281,7 +295,7 @@ static int read_string(struct reader *r, const struct schema_key *k, const confi
 static int read_word(struct reader *r, const struct schema_key *k, const config_setting_t *s,
 		     int *ret)
 {
-	char expected[256], hint[128] = "";
+	char expected[256], hint[128] = "", excerpt[EXCERPT_MAX];
 	const char *text, *near;
 	int e;
 
@@ -295,7 +309,8 @@ static int read_word(struct reader *r, const struct schema_key *k, const config_
 	near = nearest_name(text, k->words);
 	if (near)
 		(void)format_into(hint, sizeof(hint), "; did you mean \"%s\"?", near);
-	reader_wrong(r, s, "%s expects %s, not \"%.64s\"%s", k->name, expected, text, hint);
+	reader_wrong(r, s, "%s expects %s, not \"%s\"%s", k->name, expected,
+		     text_excerpt(text, excerpt, sizeof(excerpt)), hint);
 	return -EINVAL;
 }
 
@@ -322,6 +337,7 @@ static int read_number(struct reader *r, const struct schema_key *k, const confi
 static int read_cpus(struct reader *r, const struct schema_key *k, const config_setting_t *s,
 		     struct cpuset *ret)
 {
+	char excerpt[EXCERPT_MAX];
 	const char *text;
 	int e;
 
@@ -332,8 +348,8 @@ static int read_cpus(struct reader *r, const struct schema_key *k, const config_
 	if (e == -ERANGE)
 		reader_wrong(r, s, "%s names a CPU beyond %d", k->name, CPU_ID_MAX - 1);
 	else if (e < 0)
-		reader_wrong(r, s, "%s expects a list of CPUs such as \"0-3,8\", not \"%.64s\"",
-			     k->name, text);
+		reader_wrong(r, s, "%s expects a list of CPUs such as \"0-3,8\", not \"%s\"",
+			     k->name, text_excerpt(text, excerpt, sizeof(excerpt)));
 	else if (cpuset_empty(ret))
 		reader_wrong(r, s, "%s is empty: leave the key out to allow every CPU", k->name);
 	else

@@ -111,6 +111,10 @@ union schema_value schema_fallback(enum key key);
  */
 bool text_ok(const char *s);
 
+/* TEXT for a complaint: as much of it as fits into SIZE, no character cut in two. */
+const char *text_excerpt(const char *text, char *buf, size_t size);
+#define EXCERPT_MAX 64
+
 /* "a string", "a number" … : how complaints call what was found. */
 const char *setting_kind_name(const config_setting_t *s);
 

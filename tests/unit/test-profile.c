@@ -8,6 +8,7 @@
 #include "lib/run.h"
 #include "profile/conf.h"
 #include "profile/profile-file.h"
+#include "profile/schema.h"
 
 static struct config_tree t;
 
@@ -238,6 +239,21 @@ START_TEST(harmless)
 	p = load("x");
 	ck_assert_str_eq(p->description, "@include \" 4294967596 /* ");
 	expect_value(p, TUNABLE_NETDEV_BUDGET, "300");
+}
+END_TEST
+
+/* Complaints become JSON: what they quote is cut between characters. */
+START_TEST(long_words_are_quoted_whole)
+{
+	for (int n = 58; n < 66; n++) {
+		tree_printf(t.tree, "vendor/profiles/x.conf",
+			    "on_foreign = \"%0*dµµµ\"; governor = \"%0*dµµµ\";", n, 0, n, 0);
+		refuse("x", -EINVAL);
+		ck_assert_uint_eq(t.complaints.n, 2);
+		for (unsigned i = 0; i < 2; i++)
+			ck_assert_msg(text_ok(t.complaints.item[i].text), "%s",
+				      t.complaints.item[i].text);
+	}
 }
 END_TEST
 
@@ -577,6 +593,7 @@ int main(void)
 	tcase_add_test(c, nic_rules);
 	tcase_add_loop_test(c, refusals, 0, (int)ELEMENTSOF(refused));
 	tcase_add_test(c, harmless);
+	tcase_add_test(c, long_words_are_quoted_whole);
 	tcase_add_test(c, all_complaints_are_collected);
 	tcase_add_test(c, hostile_files);
 	tcase_add_test(c, unreadable_files);
