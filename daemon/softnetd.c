@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "engine.h"
+#include "observe/links.h"
 #include "profile/profile-file.h"
 #include "serve/bus.h"
 #include "serve/journal.h"
@@ -35,7 +36,8 @@ struct daemon {
 	struct io *io;
 	struct engine *engine;
 	sd_event *event;
-	sd_event_source *tick, *kmsg;
+	sd_event_source *tick, *kmsg, *link;
+	struct links *links;
 	struct bus_server *bus;
 	struct live *live;
 	uint64_t hurried_usec, status_usec, watchdog_usec, fed_usec;
@@ -266,6 +268,23 @@ static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused
 	return schedule_tick(d, d->hurried_usec);
 }
 
+/* The next tick looks whether it was one of the machine's NICs. */
+static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	r = links_drain(d->links);
+	if (r < 0) {
+		log_warning_errno(
+			r, "No more link events: a NIC that changes is seen at the next slow look");
+		return sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	}
+	if (r > 0)
+		engine_note_link_change(d->engine);
+	return 0;
+}
+
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		     void *userdata)
 {
@@ -323,9 +342,10 @@ static int add_signals(struct daemon *d)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	/* Without a handler sd-event ends the loop. */
+	/* Without a handler sd-event ends the loop, and takes the pointer for the exit code. */
 	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
-		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i], d);
+		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i],
+					handlers[i] ? d : NULL);
 		if (r < 0)
 			return r;
 	}
@@ -351,6 +371,21 @@ static int add_sources(struct daemon *d)
 			return r;
 	}
 	return 0;
+}
+
+/* Without link events a change is seen at the next slow look. */
+static void add_links(struct daemon *d)
+{
+	int r;
+
+	if (!d->io->live)
+		return;
+	r = links_open(&d->links);
+	if (r >= 0)
+		r = sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
+	if (r < 0)
+		log_warning_errno(
+			r, "No link events: a NIC that changes is seen at the next slow look");
 }
 
 /* The daemon works without its socket; only softnetctl then cannot reach it. */
@@ -384,6 +419,7 @@ static int run(struct daemon *d, const struct options *o)
 	if (r < 0)
 		return r;
 	engine_set_listener(d->engine, on_engine_event, d);
+	add_links(d);
 	add_bus(d);
 	r = add_sources(d);
 	if (r < 0)
@@ -413,6 +449,9 @@ static int stop(struct daemon *d)
 	}
 	sd_event_source_disable_unref(d->tick);
 	sd_event_source_disable_unref(d->kmsg);
+	sd_event_source_disable_unref(d->link);
+	if (d->links)
+		links_close(d->links);
 	engine_free(d->engine);
 	sd_event_unref(d->event);
 	if (d->io)
