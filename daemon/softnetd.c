@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "engine.h"
+#include "observe/links.h"
 #include "profile/profile-file.h"
 #include "serve/bus.h"
 #include "serve/journal.h"
@@ -35,7 +36,8 @@ struct daemon {
 	struct io *io;
 	struct engine *engine;
 	sd_event *event;
-	sd_event_source *tick, *kmsg;
+	sd_event_source *tick, *kmsg, *link;
+	struct links *links;
 	struct bus_server *bus;
 	struct live *live;
 	uint64_t hurried_usec, status_usec, watchdog_usec, fed_usec;
@@ -266,6 +268,21 @@ static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused
 	return schedule_tick(d, d->hurried_usec);
 }
 
+static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	r = links_drain(d->links);
+	if (r > 0)
+		engine_note_link_change(d->engine);
+	if (r >= 0)
+		return 0;
+	log_warning_errno(r,
+			  "No more news of network interfaces; they are looked for now and then");
+	return sd_event_source_set_enabled(s, SD_EVENT_OFF);
+}
+
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		     void *userdata)
 {
@@ -323,13 +340,29 @@ static int add_signals(struct daemon *d)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	/* Without a handler sd-event ends the loop. */
+	/* Without a handler sd-event ends the loop, and the userdata is the loop's result. */
 	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
-		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i], d);
+		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i],
+					handlers[i] ? d : NULL);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+/* A captured tree has no news, and a live host without them is still looked at now and then. */
+static int add_links(struct daemon *d)
+{
+	int r;
+
+	if (!d->io->live)
+		return 0;
+	r = links_open(&d->links);
+	if (r < 0) {
+		log_warning_errno(r, "No news of network interfaces");
+		return 0;
+	}
+	return sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
 }
 
 static int add_sources(struct daemon *d)
@@ -350,7 +383,7 @@ static int add_sources(struct daemon *d)
 		if (r < 0 && r != -EPERM)
 			return r;
 	}
-	return 0;
+	return add_links(d);
 }
 
 /* The daemon works without its socket; only softnetctl then cannot reach it. */
@@ -413,6 +446,9 @@ static int stop(struct daemon *d)
 	}
 	sd_event_source_disable_unref(d->tick);
 	sd_event_source_disable_unref(d->kmsg);
+	sd_event_source_disable_unref(d->link);
+	if (d->links)
+		links_close(d->links);
 	engine_free(d->engine);
 	sd_event_unref(d->event);
 	if (d->io)
