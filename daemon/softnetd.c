@@ -268,21 +268,19 @@ static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused
 	return schedule_tick(d, d->hurried_usec);
 }
 
-/* The next tick looks whether it was one of the machine's NICs. */
 static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
 {
 	struct daemon *d = userdata;
 	int r;
 
 	r = links_drain(d->links);
-	if (r < 0) {
-		log_warning_errno(
-			r, "No more link events: a NIC that changes is seen at the next slow look");
-		return sd_event_source_set_enabled(s, SD_EVENT_OFF);
-	}
 	if (r > 0)
 		engine_note_link_change(d->engine);
-	return 0;
+	if (r >= 0)
+		return 0;
+	log_warning_errno(r,
+			  "No more news of network interfaces; they are looked for now and then");
+	return sd_event_source_set_enabled(s, SD_EVENT_OFF);
 }
 
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
@@ -342,7 +340,7 @@ static int add_signals(struct daemon *d)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	/* Without a handler sd-event ends the loop, and takes the pointer for the exit code. */
+	/* Without a handler sd-event ends the loop, and the userdata is the loop's result. */
 	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
 		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i],
 					handlers[i] ? d : NULL);
@@ -350,6 +348,21 @@ static int add_signals(struct daemon *d)
 			return r;
 	}
 	return 0;
+}
+
+/* A captured tree has no news, and a live host without them is still looked at now and then. */
+static int add_links(struct daemon *d)
+{
+	int r;
+
+	if (!d->io->live)
+		return 0;
+	r = links_open(&d->links);
+	if (r < 0) {
+		log_warning_errno(r, "No news of network interfaces");
+		return 0;
+	}
+	return sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
 }
 
 static int add_sources(struct daemon *d)
@@ -370,22 +383,7 @@ static int add_sources(struct daemon *d)
 		if (r < 0 && r != -EPERM)
 			return r;
 	}
-	return 0;
-}
-
-/* Without link events a change is seen at the next slow look. */
-static void add_links(struct daemon *d)
-{
-	int r;
-
-	if (!d->io->live)
-		return;
-	r = links_open(&d->links);
-	if (r >= 0)
-		r = sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
-	if (r < 0)
-		log_warning_errno(
-			r, "No link events: a NIC that changes is seen at the next slow look");
+	return add_links(d);
 }
 
 /* The daemon works without its socket; only softnetctl then cannot reach it. */
@@ -419,7 +417,6 @@ static int run(struct daemon *d, const struct options *o)
 	if (r < 0)
 		return r;
 	engine_set_listener(d->engine, on_engine_event, d);
-	add_links(d);
 	add_bus(d);
 	r = add_sources(d);
 	if (r < 0)

@@ -60,7 +60,7 @@ void sheet_end(struct sheet *s, FILE *out)
 
 	if (!s)
 		return;
-	/* The library leaves the last newline to us. */
+	/* The string comes without its last newline. */
 	if (!scols_table_is_empty(s->table) && scols_print_table_to_string(s->table, &text) == 0)
 		fprintf(out, "%s\n", text);
 	sheet_free(s);
