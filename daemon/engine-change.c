@@ -65,7 +65,7 @@ static bool is_repeat(struct engine *e, const struct change *c, const struct res
 		return false;
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING)
 		return false;
-	return io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
+	return r->known || io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
 }
 
 static void note_result(struct engine *e, const struct change *c, const struct result *r)
