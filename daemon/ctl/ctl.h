@@ -32,6 +32,8 @@ struct ctl {
 	const char *root;       /* --root; NULL: the live host */
 	const char *config_dir; /* --config-dir; NULL: the default directories */
 	double seconds;         /* -d, for the verbs that take it; 0: not given */
+	const char *output;     /* -o, likewise; NULL: not given, "-": standard output */
+	const char *profile;    /* --profile, likewise; NULL: not given */
 	const struct verb *verb;
 
 	struct io *io;       /* ctl_io() */
@@ -47,6 +49,8 @@ struct verb {
 	const char *method; /* the call of org.softnetd1.Manager behind it; NULL: needs no daemon */
 	unsigned min_args, max_args; /* words after the verb */
 	bool duration;               /* takes -d SECONDS */
+	bool output;                 /* takes -o FILE */
+	bool profile;                /* takes --profile NAME */
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
@@ -62,6 +66,8 @@ int verb_history(struct ctl *ctl, int argc, char **argv);
 int verb_reload(struct ctl *ctl, int argc, char **argv);
 int verb_restore(struct ctl *ctl, int argc, char **argv);
 int verb_decode(struct ctl *ctl, int argc, char **argv);
+int verb_record(struct ctl *ctl, int argc, char **argv);
+int verb_replay(struct ctl *ctl, int argc, char **argv);
 int verb_version(struct ctl *ctl, int argc, char **argv);
 
 /* Prints which profile is in force: after reload and `profile set`. */

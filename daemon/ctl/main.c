@@ -118,6 +118,31 @@ const struct verb ctl_verbs[] = {
 		.run = verb_decode,
 	},
 	{
+		.name = "record",
+		.args = "-o FILE [-d SECONDS]",
+		.help = "Write what is to be seen on this host into a file, for replay",
+		.more = "Once a second until Ctrl-C, or for so many SECONDS; - writes to standard output.\n"
+			"Needs no softnetd and changes nothing; a FILE that exists is not overwritten. What\n"
+			"only root may read is missing from the recording of somebody else. The host's name,\n"
+			"addresses and other lines of the kernel log are not in it.",
+		.duration = true,
+		.output = true,
+		.run = verb_record,
+	},
+	{
+		.name = "replay",
+		.args = "FILE|-",
+		.help = "Show what softnetd would have found and done on a recorded host",
+		.more = "Runs the recording through the very code that decides in softnetd, with the profile\n"
+			"that was recorded or another one of this host. Nothing of the past can be changed: a\n"
+			"change that the recording shows as made is judged by what followed, every other one\n"
+			"is advice without effect.",
+		.min_args = 1,
+		.max_args = 1,
+		.profile = true,
+		.run = verb_replay,
+	},
+	{
 		.name = "version",
 		.args = "",
 		.help = "Show the versions of this program and of the softnetd that runs",
@@ -131,15 +156,22 @@ static const struct option long_options[] = {
 	{"root", required_argument, NULL, 'R'},
 	{"config-dir", required_argument, NULL, 'C'},
 	{"duration", required_argument, NULL, 'd'},
+	{"output", required_argument, NULL, 'o'},
+	{"profile", required_argument, NULL, 'P'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{},
 };
 
-static void print_options(bool duration)
+/* VERB NULL: those of all verbs. */
+static void print_options(const struct verb *verb)
 {
-	if (duration)
+	if (!verb || verb->duration)
 		puts("  -d, --duration SECONDS  Watch for so long before answering");
+	if (!verb || verb->output)
+		puts("  -o, --output FILE       Write to FILE, - for standard output");
+	if (!verb || verb->profile)
+		puts("      --profile NAME      Decide by the profile NAME, not by the recorded one");
 	puts("      --json              Print JSON, for programs\n"
 	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
 	     "      --config-dir DIR    Read softnetd.conf and profiles/ from DIR only\n"
@@ -159,7 +191,7 @@ static void print_help(void)
 		printf("  %-34s %s\n", left, v->help);
 	}
 	puts("\nOptions:");
-	print_options(true);
+	print_options(NULL);
 	puts("\nExit status: 0 fine, 1 failed, 2 usage, 3 softnetd is not running, 4 not authorised,\n"
 	     "5 something binds (diagnose). See softnetctl(1).");
 }
@@ -172,7 +204,7 @@ static void print_verb_help(const struct verb *v)
 	if (v->method)
 		printf("\nDaemon call: org.softnetd1.Manager.%s\n", v->method);
 	puts("\nOptions:");
-	print_options(v->duration);
+	print_options(v);
 }
 
 static int verror(enum ctl_exit code, const char *fmt, va_list ap)
@@ -295,7 +327,8 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, stop ? "+:hd:" : ":hd:", long_options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:" : ":hd:o:", long_options, NULL)) >=
+	       0) {
 		switch (c) {
 		case 'j':
 			ctl->json = true;
@@ -311,6 +344,12 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 				return ctl_usage(ctl,
 						 "\"%s\" is no number of seconds (up to 86400)",
 						 optarg);
+			break;
+		case 'o':
+			ctl->output = optarg;
+			break;
+		case 'P':
+			ctl->profile = optarg;
 			break;
 		case 'h':
 			if (ctl->verb)
@@ -362,6 +401,10 @@ static int run(struct ctl *ctl, int argc, char **argv)
 	words = (unsigned)argc - 1;
 	if (ctl->seconds > 0 && !verb->duration)
 		return ctl_usage(ctl, "%s takes no --duration", verb->name);
+	if (ctl->output && !verb->output)
+		return ctl_usage(ctl, "%s takes no --output", verb->name);
+	if (ctl->profile && !verb->profile)
+		return ctl_usage(ctl, "%s takes no --profile", verb->name);
 	if (words < verb->min_args)
 		return ctl_usage(ctl, "%s wants %s", verb->name, verb->args);
 	if (words > verb->max_args)
