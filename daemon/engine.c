@@ -330,6 +330,7 @@ int engine_tick(struct engine *e)
 		return log_error_errno(r, "Cannot read the sensors");
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
+		engine_sweep(e);
 		engine_read_values(e);
 	}
 	r = window_push(e->window, e->snapshot);

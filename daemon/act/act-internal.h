@@ -133,6 +133,8 @@ void give_back(struct actuator *a, const struct topology *t, const struct ledger
 
 /* Whether this policy's EPP has to be given back before its governor; else after it. */
 bool epp_goes_first(const struct ledger_entry *governor);
+/* Whether E is an EPP that our governor changed, and still holds: it goes back when that does. */
+bool epp_waits_for_governor(const struct actuator *a, const struct ledger_entry *e);
 /* Whether P is an EPP that the governor `performance` holds: then the driver answers EBUSY, and
  * shows what it forces. */
 bool epp_is_locked(struct actuator *a, const struct place *p);

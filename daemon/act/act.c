@@ -589,6 +589,10 @@ int act_release(struct actuator *a, const struct topology *t, enum tunable_id id
 	if (!e)
 		return answer(ret, OUTCOME_UNCHANGED, 0, "%s: nothing to give back",
 			      tunables[id].id);
+	if (epp_waits_for_governor(a, e))
+		return answer(ret, OUTCOME_UNCHANGED, 0,
+			      "%s: changed with the governor, and goes back with it",
+			      tunables[id].id);
 	if (id == TUNABLE_GOVERNOR && epp_goes_first(e)) {
 		epp = ledger_find(a->ledger, TUNABLE_ENERGY_PREFERENCE, target->identity);
 		if (epp)

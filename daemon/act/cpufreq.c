@@ -114,6 +114,12 @@ bool epp_goes_first(const struct ledger_entry *governor)
 	return streq(governor->original, PERFORMANCE);
 }
 
+bool epp_waits_for_governor(const struct actuator *a, const struct ledger_entry *e)
+{
+	return e->tunable == TUNABLE_ENERGY_PREFERENCE && streq(e->decision, EPP_WITH_GOVERNOR) &&
+	       ledger_find(a->ledger, TUNABLE_GOVERNOR, e->identity);
+}
+
 static bool cpufreq_refused(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;

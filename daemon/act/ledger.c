@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
-
 #define LEDGER_DIR     "run/softnetd"
 #define LEDGER_FILE    LEDGER_DIR "/ledger.json"
 #define LEDGER_NEW     LEDGER_DIR "/ledger.json.new"
@@ -198,7 +196,6 @@ static void _printf_(2, 3) set_trouble(struct ledger *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(l->trouble, sizeof(l->trouble), fmt, ap);
 	va_end(ap);
-	log_error("%s", l->trouble);
 }
 
 /* The ledger found is no use, but may be the only trace of the originals: aside with it. */

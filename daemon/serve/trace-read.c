@@ -772,7 +772,6 @@ static int take_line(struct trace_reader *r, json_t *d, struct trace_fault *faul
 		k = take_clocks(r, d, fault);
 	if (k < 0)
 		return k;
-	r->snapshot->slow = false;
 	r->snapshot->n_events = r->snapshot->events_lost = 0;
 	json_object_foreach (d, key, value) {
 		k = take_member(r, key, value, fault);

@@ -687,6 +687,9 @@ START_TEST(case_e04_order_when_leaving_performance)
 	expect(POLICY "0/energy_performance_preference", "performance"); /* the driver's doing */
 	ck_assert_str_eq(entry(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0))->original,
 			 "balance_performance");
+	/* Alone it cannot go back, and need not. */
+	ck_assert_int_eq(release(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0)), 0);
+	expect_outcome(OUTCOME_UNCHANGED);
 	ck_assert_int_eq(release(TUNABLE_GOVERNOR, host_policy(h, 0)), 0);
 	expect(POLICY "0/scaling_governor", "powersave");
 	expect(POLICY "0/energy_performance_preference", "balance_performance");

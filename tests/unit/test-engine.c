@@ -347,6 +347,78 @@ START_TEST(cpu_hotplug_is_followed)
 }
 END_TEST
 
+/* Somebody else's value: yield by default, write ours again or take theirs as the original if the
+ * profile says so. */
+START_TEST(foreign_change_is_yielded_to)
+{
+	boot(&four_cpus, "busy_poll = 50;\nbusy_read = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 60; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 50); /* only that one is theirs */
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+}
+END_TEST
+
+START_TEST(foreign_change_is_enforced_against_until_it_is_a_fight)
+{
+	unsigned ours = 0;
+
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"enforce\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 12; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	/* A rival that overwrites every ten seconds: nothing oscillates for ever. */
+	for (unsigned i = 0; i < 300; i++) {
+		if (i % 10 == 0) {
+			ours += setting("proc/sys/net/core/busy_poll") == 50;
+			tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+		}
+		tick();
+	}
+	ck_assert_uint_le(ours, 4);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(foreign_change_is_adopted)
+{
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"adopt\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 30; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(admin_who_sets_the_value_on_trial_ends_the_trial)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		if (BUDGET == 450)
+			tree_write(m->tree, "proc/sys/net/core/netdev_budget", "333\n");
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 333);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 333);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("engine");
@@ -367,5 +439,9 @@ int main(void)
 	tcase_add_test(t, set_by_hand_is_pinned_until_released);
 	tcase_add_test(t, second_daemon_is_refused_with_the_firsts_pid);
 	tcase_add_test(t, cpu_hotplug_is_followed);
+	tcase_add_test(t, foreign_change_is_yielded_to);
+	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
+	tcase_add_test(t, foreign_change_is_adopted);
+	tcase_add_test(t, admin_who_sets_the_value_on_trial_ends_the_trial);
 	return run_suite("engine", t);
 }
