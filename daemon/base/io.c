@@ -416,27 +416,41 @@ int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size)
 	return 0;
 }
 
+static void procfile_close(struct procfile *f)
+{
+	closep(&f->fd);
+	f->fd = -1;
+}
+
+/* Whoever plays a captured tree forward may put a new file in the place of the old one (mv), which is
+ * how a file is changed whole. Kernel files are never replaced. */
+static bool was_replaced(const struct io *io, int fd)
+{
+	struct stat st;
+
+	return !io->live && fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
 int procfile_read(struct io *io, struct procfile *f)
 {
 	int r;
 
+	if (was_replaced(io, f->fd))
+		procfile_close(f);
 	if (f->fd < 0) {
 		f->fd = io_open(io, f->path, O_RDONLY | O_NOCTTY);
 		if (f->fd < 0)
 			return TAKE_FD(f->fd);
 	}
 	r = read_to_end(io, f->fd, f->single, &f->text, &f->size, &f->length);
-	if (r < 0) {
-		closep(&f->fd);
-		f->fd = -1;
-	}
+	if (r < 0)
+		procfile_close(f);
 	return r;
 }
 
 void procfile_done(struct procfile *f)
 {
-	closep(&f->fd);
-	f->fd = -1;
+	procfile_close(f);
 	free(TAKE_PTR(f->text));
 	f->size = f->length = 0;
 }
