@@ -126,8 +126,7 @@ static int real_mkdir(struct io *io, const char *path, mode_t mode)
 static int tree_store(struct io *io, const char *path, const char *value)
 {
 	_cleanup_close_ int fd = -1;
-	char next[PATH_MAX], line[64];
-	const char *text = value;
+	char next[PATH_MAX];
 	size_t n = strlen(value);
 	mode_t mode;
 	int r;
@@ -145,11 +144,9 @@ static int tree_store(struct io *io, const char *path, const char *value)
 	fd = open_in_root(io, next, O_WRONLY | O_CREAT | O_TRUNC, mode & 0777);
 	if (fd < 0)
 		return fd;
-	if (n > 0 && n + 1 < sizeof(line) && value[n - 1] != '\n') {
-		snprintf(line, sizeof(line), "%s\n", value);
-		text = line;
-	}
-	r = real_write(io, fd, text, strlen(text));
+	r = real_write(io, fd, value, n);
+	if (r >= 0 && n > 0 && value[n - 1] != '\n')
+		r = real_write(io, fd, "\n", 1);
 	if (r >= 0)
 		r = real_rename(io, next, path);
 	if (r < 0)
