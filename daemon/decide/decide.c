@@ -129,16 +129,41 @@ static void make_change(struct decider *d, const struct decide_input *in)
 	d->trial.stage = TRIAL_OFF;
 }
 
+/* No effect at this value: is there a next one to try? V becomes inconclusive when the hour's changes
+ * are used up, since the rest of the range was not tried. */
+static bool go_further(struct decider *d, const struct decide_input *in, enum verdict *v)
+{
+	struct change c = d->trial.change;
+
+	if (!lever_further(in, &d->trial.change, c.to))
+		return false;
+	if (!budget_left(d, in)) {
+		d->trial.reason = "this hour's changes are used up";
+		*v = VERDICT_INCONCLUSIVE;
+		return false;
+	}
+	memcpy(c.from, d->trial.change.to, sizeof(c.from));
+	c.why[0] = '\0';
+	append_text(c.why, sizeof(c.why), "no effect at %s: one step further", c.from);
+	trial_further(&d->trial, c.to);
+	add_change(d, &c);
+	return true;
+}
+
 static void judge(struct decider *d, const struct decide_input *in)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
-	bool acute = false;
+	bool present = false, acute = false;
 	enum verdict v;
 
-	for (unsigned i = 0; i < d->out.n_reports; i++)
+	for (unsigned i = 0; i < d->out.n_reports; i++) {
+		present |= d->out.report[i].symptom == d->trial.symptom;
 		acute |= d->out.report[i].symptom == d->trial.symptom && d->out.report[i].acute;
-	v = trial_tick(&d->trial, in->window, acute);
+	}
+	v = trial_tick(&d->trial, in->window, present, acute);
+	if (v == VERDICT_NO_EFFECT && go_further(d, in, &v))
+		return;
 	switch (v) {
 	case VERDICT_NONE:
 		return;
@@ -150,12 +175,11 @@ static void judge(struct decider *d, const struct decide_input *in)
 		return;
 	case VERDICT_WITHDRAW:
 		ask(d, false,
-		    "it seems to help, but the load is noisy: withdrawn once to see whether it gets worse again");
+		    "it seems to help, but the load swings that far by itself: withdrawn to see whether it gets worse again");
 		return;
 	case VERDICT_REAPPLY:
-		ask(d, true, "confirmed: without it, it got worse again");
-		m->without_effect[id] = m->inconclusive[id] = 0;
-		note_verdict(d, VERDICT_KEPT);
+		ask(d, true,
+		    "without it, it got worse again: made once more to see whether it gets better");
 		return;
 	case VERDICT_KEPT:
 		m->without_effect[id] = m->inconclusive[id] = 0;

@@ -21,6 +21,10 @@ struct lever_memory {
 size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		  const struct lever_memory *m, struct change *changes, size_t max);
 
+/* The step after the one that C made, in the same direction: its new value in TO. False at the end of
+ * the range, and when the setting is not what C made of it. */
+bool lever_further(const struct decide_input *in, const struct change *c, char to[VALUE_MAX]);
+
 /* A stable id from what is changed and why. */
 void change_name(struct change *c);
 /* One move of PLACEMENT as a change; WHY is copied. */
