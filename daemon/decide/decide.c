@@ -8,10 +8,12 @@
 #include "decide/symptom.h"
 #include "decide/trial.h"
 
-#define HOUR_USEC     (3600 * USEC_PER_SEC)
-#define RETRY_USEC    (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
-#define DWELL_USEC    (600 * USEC_PER_SEC) /* after a trial without effect */
-#define NO_EFFECT_MAX 2                    /* … so many, and the lever is retired */
+#define HOUR_USEC      (3600 * USEC_PER_SEC)
+#define RETRY_USEC     (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
+#define DWELL_USEC     (600 * USEC_PER_SEC) /* after a trial without effect */
+#define NO_EFFECT_MAX  2                    /* … so many, and the lever is retired */
+#define OVERRIDDEN_MAX 2                    /* so often changed by somebody else on trial: theirs */
+#define REVERSALS_MAX  3 /* kept in one direction, then in the other: two symptoms disagree */
 
 struct decider {
 	struct symptoms symptoms;
@@ -44,7 +46,7 @@ void decider_free(struct decider *d)
 
 void decider_reset(struct decider *d)
 {
-	d->trial = (struct trial){};
+	trial_interrupt(&d->trial, "the host or the profile changed");
 	d->memory = (struct lever_memory){};
 }
 
@@ -97,6 +99,52 @@ static void note_verdict(struct decider *d, enum verdict v)
 	else
 		append_text(out->text, sizeof(out->text), ", %s went from %.3g %% to %.3g %%",
 			    symptom_to_string(t->symptom), 100 * t->before, 100 * t->after);
+}
+
+/* Whether the setting on trial is no longer what the trial made of it: an admin, another daemon, or
+ * our own profile. Then it is not the trial's to take back. */
+static bool is_overridden(const struct decider *d, const struct decide_input *in)
+{
+	enum tunable_id id = d->trial.change.tunable;
+	int64_t value;
+
+	if (!trial_in_place(&d->trial) || !in->values->host[id].have)
+		return false;
+	if (in->profile->setting[id].kind == SETTING_VALUE)
+		return true;
+	return parse_i64(trial_value(&d->trial), &value) >= 0 &&
+	       in->values->host[id].number != value;
+}
+
+static void end_overridden(struct decider *d, uint64_t now)
+{
+	struct lever_memory *m = &d->memory;
+	enum tunable_id id = d->trial.change.tunable;
+
+	d->trial.reason = "somebody else changed it meanwhile";
+	note_verdict(d, VERDICT_INCONCLUSIVE);
+	d->trial.stage = TRIAL_OFF;
+	m->retired[id] |= ++m->overridden[id] >= OVERRIDDEN_MAX;
+	m->not_before[id] = now + DWELL_USEC;
+}
+
+/* It stays. Up for one symptom, down for another, up again … is not a search for the best value. */
+static void keep(struct decider *d, uint64_t now)
+{
+	struct lever_memory *m = &d->memory;
+	enum tunable_id id = d->trial.change.tunable;
+	int64_t from, to;
+	int direction;
+
+	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
+	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
+		return;
+	direction = to > from ? 1 : -1;
+	if (m->direction[id] == -direction) {
+		m->not_before[id] = now + (HOUR_USEC << MIN(m->reversals[id], (uint8_t)6));
+		m->retired[id] |= ++m->reversals[id] >= REVERSALS_MAX;
+	}
+	m->direction[id] = (int8_t)direction;
 }
 
 static void take_back(struct decider *d, enum verdict v)
@@ -157,6 +205,10 @@ static void judge(struct decider *d, const struct decide_input *in)
 	bool present = false, acute = false;
 	enum verdict v;
 
+	if (is_overridden(d, in)) {
+		end_overridden(d, in->now_usec);
+		return;
+	}
 	for (unsigned i = 0; i < d->out.n_reports; i++) {
 		present |= d->out.report[i].symptom == d->trial.symptom;
 		acute |= d->out.report[i].symptom == d->trial.symptom && d->out.report[i].acute;
@@ -182,7 +234,7 @@ static void judge(struct decider *d, const struct decide_input *in)
 		    "without it, it got worse again: made once more to see whether it gets better");
 		return;
 	case VERDICT_KEPT:
-		m->without_effect[id] = m->inconclusive[id] = 0;
+		keep(d, in->now_usec);
 		note_verdict(d, v);
 		d->trial.stage = TRIAL_OFF;
 		return;

@@ -13,7 +13,10 @@ struct lever_memory {
 				       changes */
 	uint8_t without_effect[_TUNABLE_MAX];
 	uint8_t inconclusive[_TUNABLE_MAX]; /* in a row */
-	uint64_t not_before[_TUNABLE_MAX];  /* CLOCK_MONOTONIC */
+	uint8_t overridden[_TUNABLE_MAX];   /* by somebody else, while on trial */
+	int8_t direction[_TUNABLE_MAX];     /* of the last that was kept: 1 up, -1 down */
+	uint8_t reversals[_TUNABLE_MAX];
+	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */
 };
 
 /* Fills up to MAX changes for one report: host settings give one (a trial), placement one per

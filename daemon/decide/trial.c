@@ -222,6 +222,28 @@ void trial_further(struct trial *t, const char *to)
 	t->stage = TRIAL_ASKED;
 }
 
+void trial_interrupt(struct trial *t, const char *reason)
+{
+	if (!trial_in_place(t)) {
+		*t = (struct trial){};
+		return;
+	}
+	t->stage = TRIAL_STUCK;
+	t->reason = reason;
+}
+
+bool trial_in_place(const struct trial *t)
+{
+	return t->stage == TRIAL_SETTLING || t->stage == TRIAL_JUDGING ||
+	       t->stage == TRIAL_AGAIN_SETTLING || t->stage == TRIAL_AGAIN ||
+	       t->stage == TRIAL_STUCK;
+}
+
+const char *trial_value(const struct trial *t)
+{
+	return t->made;
+}
+
 bool trial_learn(struct trial *t, const struct result *r)
 {
 	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
@@ -230,6 +252,10 @@ bool trial_learn(struct trial *t, const struct result *r)
 	t->ticks = 0;
 	switch (t->stage) {
 	case TRIAL_ASKED:
+		if (made)
+			memcpy(t->made, t->change.to, sizeof(t->made));
+		else
+			t->reason = "the next step was refused";
 		/* What somebody else took over in between is theirs. */
 		t->stage = made                                            ? TRIAL_SETTLING
 			   : t->steps > 0 && r->outcome != OUTCOME_FOREIGN ? TRIAL_STUCK
@@ -397,7 +423,7 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 	    t->stage == TRIAL_REAPPLYING || t->stage == TRIAL_TAKING_BACK)
 		return VERDICT_NONE;
 	if (t->stage == TRIAL_STUCK)
-		return inconclusive(t, "the next step was refused");
+		return VERDICT_INCONCLUSIVE;
 	/* A re-baselined window has lost the ticks that would be judged. */
 	sampled = take_sample(t, w, &x);
 	if (sampled == SAMPLE_NOT_DUE)

@@ -99,7 +99,7 @@ struct trial {
 		TRIAL_AGAIN_SETTLING,
 		TRIAL_AGAIN,
 		TRIAL_TAKING_BACK,
-		TRIAL_STUCK, /* a step beyond the first was refused: the first is to go back */
+		TRIAL_STUCK, /* to be taken back, for `reason` */
 	} stage;
 	enum symptom symptom;
 	struct change change; /* from TRIAL_ASKED on */
@@ -115,7 +115,8 @@ struct trial {
 	double stretch;     /* sum of the measures of the one that runs */
 	/* the numbers of the verdict, for explain */
 	double before, after;
-	const char *reason; /* why inconclusive or worse; a constant */
+	const char *reason;   /* why inconclusive or worse; a constant */
+	char made[VALUE_MAX]; /* the value of the last step that was made */
 };
 
 void trial_open(struct trial *t, enum symptom symptom, const struct cpuset *cpus);
@@ -123,6 +124,12 @@ void trial_open(struct trial *t, enum symptom symptom, const struct cpuset *cpus
 void trial_change(struct trial *t, const struct change *c);
 /* The change had no effect: TO is asked for next. The trial's change keeps where it began. */
 void trial_further(struct trial *t, const char *to);
+/* What it stands on is gone: a baseline is forgotten, a change is taken back in the next tick. REASON is
+ * a constant. */
+void trial_interrupt(struct trial *t, const char *reason);
+/* Whether its change is made now (and not withdrawn), and to which value. */
+bool trial_in_place(const struct trial *t);
+const char *trial_value(const struct trial *t);
 /* What act/ said about the change, its withdrawal, its return, or its taking back. Returns true
  * when the trial ended with it. */
 bool trial_learn(struct trial *t, const struct result *r);
