@@ -34,19 +34,26 @@ endif
 DAEMON_DIRS := base model observe decide act profile serve
 LIB_SOURCES := $(foreach d,$(DAEMON_DIRS),$(wildcard daemon/$(d)/*.c)) $(wildcard daemon/engine*.c)
 CTL_SOURCES := $(wildcard daemon/ctl/*.c)
-UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test-*.c))
-TEST_LIB    := $(wildcard tests/lib/*.c)
+# … and those of the control law in simulated time, with a receive path that they share.
+UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test-*.c)) \
+	       $(patsubst tests/sim/%.c,%,$(wildcard tests/sim/test-*.c))
+TEST_LIB    := $(wildcard tests/lib/*.c) $(filter-out tests/sim/test-%,$(wildcard tests/sim/*.c))
 FUZZERS     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 BENCHES     := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/bench-*.c))
 
 LIB     := $(BUILD)/libsoftnetd.a
 object   = $(patsubst %.c,$(BUILD)/%.o,$(1))
-TEST_OBJECTS := $(call object,$(TEST_LIB))
+# An archive too: a test that makes its own engine must not get the whole daemon by a helper it never
+# calls.
+TESTS_LIB := $(BUILD)/libtests.a
 
 .PHONY: all run check check-sanitize fuzz bench install uninstall clean help format tidy
 all: $(BUILD)/softnetd $(BUILD)/softnetctl
 
 $(LIB): $(call object,$(LIB_SOURCES))
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(TESTS_LIB): $(call object,$(TEST_LIB))
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/softnetd: $(BUILD)/daemon/softnetd.o $(LIB)
@@ -58,15 +65,18 @@ $(BUILD)/softnetctl: $(call object,$(CTL_SOURCES)) $(LIB)
 $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(TEST_OBJECTS) $(LIB)
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(TESTS_LIB) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
-$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_OBJECTS) $(LIB)
+$(BUILD)/tests/%: $(BUILD)/tests/sim/%.o $(TESTS_LIB) $(LIB)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
+
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TESTS_LIB) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TEST_OBJECTS) $(LIB)
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TESTS_LIB) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # Only objects that a rule above asks for, and never deleted as intermediate.

@@ -596,6 +596,14 @@ int ledger_drop(struct ledger *l, enum tunable_id id, const char *identity)
 	return save(l);
 }
 
+bool ledger_is_ours(const struct ledger_entry *e, const char *value)
+{
+	const struct tunable *t = &tunables[e->tunable];
+
+	return tunable_equal(t, value, e->written) ||
+	       (e->previous && tunable_equal(t, value, e->previous));
+}
+
 const char *ledger_trouble(const struct ledger *l)
 {
 	return *l->trouble ? l->trouble : NULL;

@@ -78,5 +78,8 @@ int ledger_undo(struct ledger *l, enum tunable_id id, const char *identity);
  * file cannot be replaced (the error is returned): an entry too many does no harm at restore. */
 int ledger_drop(struct ledger *l, enum tunable_id id, const char *identity);
 
+/* Whether VALUE is one that we wrote, or may have written. */
+bool ledger_is_ours(const struct ledger_entry *e, const char *value);
+
 /* Why the ledger found at start could not be used, or NULL: for the caller to say, loudly. */
 const char *ledger_trouble(const struct ledger *l);

@@ -44,8 +44,12 @@ static const char *cell(char buf[CELL_MAX], const json_t *d, const char *key)
 static void show_head(FILE *out, const json_t *status)
 {
 	const json_t *host = get(status, "host"), *daemon = get(status, "daemon");
+	const char *by = text(daemon, "profile_chosen_by");
 	char up[CELL_MAX];
 
+	/* The normal case needs no word. */
+	if (by && streq(by, "default"))
+		by = NULL;
 	fprintf(out, "softnetd %s on %s, kernel %s, %.0f CPUs", text(daemon, "version") ?: "-",
 		text(host, "hostname") ?: "-", text(host, "kernel") ?: "-",
 		number(host, "cpus_online"));
@@ -57,8 +61,8 @@ static void show_head(FILE *out, const json_t *status)
 		fputs(", in a container", out);
 	if (is_true(host, "captured"))
 		fputs(", a captured tree", out);
-	fprintf(out, "\nprofile %s (%s), mode %s, up %s, pid %.0f\n",
-		text(daemon, "profile") ?: "none", text(daemon, "profile_chosen_by") ?: "-",
+	fprintf(out, "\nprofile %s%s%s%s, mode %s, up %s, pid %.0f\n",
+		text(daemon, "profile") ?: "none", by ? " (" : "", by ?: "", by ? ")" : "",
 		text(daemon, "mode") ?: "-", cell_duration(up, number(daemon, "uptime_seconds")),
 		number(daemon, "pid"));
 }
@@ -496,16 +500,19 @@ void show_history(FILE *out, unsigned width, json_t *history)
 	sheet_end(s, out);
 }
 
-static void show_advice(FILE *out, const json_t *advice)
+/* REASON was said already, by the symptom. */
+static void show_advice(FILE *out, const json_t *advice, const char *reason)
 {
 	const json_t *a;
 	size_t i;
 
 	json_array_foreach (advice, i, a) {
+		const char *why = text(a, "why");
+
 		fprintf(out, "    → %s: %s → %s", text(a, "setting") ?: "-", text(a, "from") ?: "?",
 			text(a, "to") ?: "-");
-		if (text(a, "why"))
-			fprintf(out, ": %s", text(a, "why"));
+		if (why && !streq(why, reason))
+			fprintf(out, ": %s", why);
 		fputc('\n', out);
 		if (text(a, "command"))
 			fprintf(out, "      %s\n", text(a, "command"));
@@ -526,7 +533,7 @@ void show_diagnosis(FILE *out, unsigned width _unused_, json_t *diagnosis)
 		fputs("Nothing binds.\n", out);
 	json_array_foreach (symptoms, i, s) {
 		show_symptom(out, s);
-		show_advice(out, get(s, "advice"));
+		show_advice(out, get(s, "advice"), text(get(s, "evidence"), "text") ?: "");
 	}
 	show_blind(out, get(diagnosis, "blind"));
 }

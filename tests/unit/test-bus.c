@@ -519,6 +519,16 @@ static void nobody_reads_and_changes_nothing(void)
 	expect_or_leave(sd_bus_error_has_name(&error, MANAGER_ERROR_NOT_AUTHORIZED));
 	expect_or_leave(strstr(error.message, "needs root") != NULL);
 	sd_bus_error_free(&error);
+	expect_or_leave(sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE, "Hold",
+					   &error, NULL, "ss", "throughput", "") < 0);
+	expect_or_leave(sd_bus_error_has_name(&error, MANAGER_ERROR_NOT_AUTHORIZED));
+	sd_bus_error_free(&error);
+	expect_or_leave(sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE,
+					   "ReleaseHold", &error, NULL, "u", 1U) < 0);
+	expect_or_leave(sd_bus_error_has_name(&error, MANAGER_ERROR_NOT_AUTHORIZED));
+	sd_bus_error_free(&error);
+	/* No descriptors from those who may not hold. */
+	expect_or_leave(sd_bus_can_send(bus, SD_BUS_TYPE_UNIX_FD) == 0);
 	expect_or_leave(sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE,
 					   "ReleaseSetting", &error, NULL, "ss", "netdev_budget",
 					   "") < 0);
