@@ -34,6 +34,10 @@ struct ctl {
 	double seconds;         /* -d, for the verbs that take it; 0: not given */
 	const char *output;     /* -o, likewise; NULL: not given, "-": standard output */
 	const char *profile;    /* --profile, likewise; NULL: not given */
+	const char *reason;     /* --reason, likewise */
+	bool best_effort;       /* --best-effort, likewise */
+	unsigned lines;         /* -n, likewise; 0: not given */
+	const char *word;       /* the word before the command, of a verb that runs one */
 	const struct verb *verb;
 
 	struct io *io; /* ctl_io() */
@@ -51,6 +55,10 @@ struct verb {
 	bool duration;               /* takes -d SECONDS */
 	bool output;                 /* takes -o FILE */
 	bool profile;                /* takes --profile NAME */
+	bool lines;                  /* takes -n N */
+	/* Takes a word (ctl->word), --reason, --best-effort, and then a command, whose words and
+	 * options are its own: argv[1] is the first of them. */
+	bool command;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
@@ -62,6 +70,7 @@ int verb_get(struct ctl *ctl, int argc, char **argv);
 int verb_set(struct ctl *ctl, int argc, char **argv);
 int verb_release(struct ctl *ctl, int argc, char **argv);
 int verb_profile(struct ctl *ctl, int argc, char **argv);
+int verb_run(struct ctl *ctl, int argc, char **argv);
 int verb_history(struct ctl *ctl, int argc, char **argv);
 int verb_reload(struct ctl *ctl, int argc, char **argv);
 int verb_restore(struct ctl *ctl, int argc, char **argv);

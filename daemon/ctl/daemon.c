@@ -61,6 +61,9 @@ static int call_error(const sd_bus_error *error, int r)
 	else if (sd_bus_error_has_name(error, MANAGER_ERROR_NO_SUCH_SETTING) ||
 		 sd_bus_error_has_name(error, MANAGER_ERROR_INVALID_VALUE))
 		code = CTL_USAGE;
+	else if (r == -EOPNOTSUPP)
+		/* softnetd takes descriptors only from those who may change things. */
+		return ctl_fail(CTL_NOT_AUTHORISED, "Holding a profile needs root");
 	else if (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)
 		return ctl_fail(CTL_FAILED,
 				"softnetd closed the connection: it has too many clients, "

@@ -8,8 +8,8 @@
 bool daemon_runs(struct ctl *ctl);
 
 /*
- * Calls METHOD of org.softnetd1.Manager with arguments of TYPES ("" for none, else strings: "s",
- * "ss", "sss"), and parses the document it answers into *RET; RET NULL: it answers nothing. Returns
+ * Calls METHOD of org.softnetd1.Manager with arguments of TYPES ("" for none, else as
+ * sd_bus_message_append() has them: "s", "ssh"), and parses the document it answers into *RET; RET NULL: the answer is not wanted. Returns
  * CTL_FINE, or another exit code after a message.
  */
 int daemon_call(struct ctl *ctl, const char *method, json_t **ret, const char *types, ...);

@@ -2,6 +2,7 @@
 #include "ctl/ctl.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -80,10 +81,28 @@ const struct verb ctl_verbs[] = {
 		.run = verb_profile,
 	},
 	{
+		.name = "run",
+		.args = "PROFILE [--reason TEXT] [--best-effort] [--] COMMAND …",
+		.help = "Run a command with a profile in force",
+		.more = "The profile is in force before the command begins and until it ends, also when\n"
+			"softnetctl is killed meanwhile; of several holds the newest counts. Signals are\n"
+			"handed on. Needs root; the command runs as the same user.\n"
+			"Exit status: that of the command, 128 + N when signal N ended it, 127 when there\n"
+			"is no such command and 126 when it cannot be executed. Without softnetd (3), root\n"
+			"(4) or that profile (1) the command is not run, unless with --best-effort.",
+		.method = "HoldProcess",
+		.min_args = 1,
+		.max_args = UINT_MAX,
+		.command = true,
+		.run = verb_run,
+	},
+	{
 		.name = "history",
 		.args = "",
 		.help = "Show what softnetd did since it started",
+		.more = "Oldest first. softnetd keeps the newest 256 entries.",
 		.method = "History",
+		.lines = true,
 		.run = verb_history,
 	},
 	{
@@ -158,6 +177,9 @@ static const struct option long_options[] = {
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
 	{"profile", required_argument, NULL, 'P'},
+	{"lines", required_argument, NULL, 'n'},
+	{"reason", required_argument, NULL, 'r'},
+	{"best-effort", no_argument, NULL, 'b'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{},
@@ -172,6 +194,11 @@ static void print_options(const struct verb *verb)
 		puts("  -o, --output FILE       Write to FILE, - for standard output");
 	if (!verb || verb->profile)
 		puts("      --profile NAME      Decide by the profile NAME, not by the recorded one");
+	if (!verb || verb->lines)
+		puts("  -n, --lines N           Show only the newest N");
+	if (!verb || verb->command)
+		puts("      --reason TEXT       Why the profile is held, for status\n"
+		     "      --best-effort       Run the command also when its profile cannot be held");
 	puts("      --json              Print JSON, for programs\n"
 	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
 	     "      --config-dir DIR    Read the shipped profiles from DIR, not " PREFIX
@@ -327,7 +354,7 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:" : ":hd:o:", long_options, NULL)) >=
+	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:n:" : ":hd:o:n:", long_options, NULL)) >=
 	       0) {
 		switch (c) {
 		case 'j':
@@ -351,6 +378,16 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 		case 'P':
 			ctl->profile = optarg;
 			break;
+		case 'n':
+			if (parse_u32(optarg, 10, &ctl->lines) < 0 || ctl->lines == 0)
+				return ctl_usage(ctl, "\"%s\" is no number of lines", optarg);
+			break;
+		case 'r':
+			ctl->reason = optarg;
+			break;
+		case 'b':
+			ctl->best_effort = true;
+			break;
 		case 'h':
 			if (ctl->verb)
 				print_verb_help(ctl->verb);
@@ -369,6 +406,24 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 		}
 	}
 	return CTL_FINE;
+}
+
+/* "run [OPTION…] WORD [OPTION…] [--] COMMAND …": options end at the command, whose own may look like
+ * ours. Leaves optind at the command. */
+static int parse_word(struct ctl *ctl, int *argc, char ***argv, bool *ret_done)
+{
+	int r;
+
+	r = parse_options(ctl, *argc, *argv, true, ret_done);
+	if (r != CTL_FINE || *ret_done)
+		return r;
+	if (optind >= *argc)
+		return ctl_usage(ctl, "%s wants %s", ctl->verb->name, ctl->verb->args);
+	*argc -= optind;
+	*argv += optind;
+	ctl->word = (*argv)[0];
+	optind = 0;
+	return parse_options(ctl, *argc, *argv, true, ret_done);
 }
 
 static int run(struct ctl *ctl, int argc, char **argv)
@@ -393,7 +448,10 @@ static int run(struct ctl *ctl, int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	optind = 0;
-	r = parse_options(ctl, argc, argv, false, &done);
+	if (verb->command)
+		r = parse_word(ctl, &argc, &argv, &done);
+	else
+		r = parse_options(ctl, argc, argv, false, &done);
 	if (r != CTL_FINE || done)
 		return r;
 	argc -= optind - 1;
@@ -405,6 +463,11 @@ static int run(struct ctl *ctl, int argc, char **argv)
 		return ctl_usage(ctl, "%s takes no --output", verb->name);
 	if (ctl->profile && !verb->profile)
 		return ctl_usage(ctl, "%s takes no --profile", verb->name);
+	if (ctl->lines > 0 && !verb->lines)
+		return ctl_usage(ctl, "%s takes no --lines", verb->name);
+	if ((ctl->reason || ctl->best_effort) && !verb->command)
+		return ctl_usage(ctl, "%s takes no --%s", verb->name,
+				 ctl->reason ? "reason" : "best-effort");
 	if (words < verb->min_args)
 		return ctl_usage(ctl, "%s wants %s", verb->name, verb->args);
 	if (words > verb->max_args)

@@ -26,6 +26,8 @@ int verb_history(struct ctl *ctl, int argc _unused_, char **argv _unused_)
 	r = daemon_call(ctl, "History", &doc, "");
 	if (r != CTL_FINE)
 		return r;
+	while (ctl->lines > 0 && json_array_size(doc) > ctl->lines)
+		json_array_remove(doc, 0);
 	r = ctl_print(ctl, doc, show_history);
 	json_decref(doc);
 	return r;

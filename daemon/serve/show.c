@@ -329,6 +329,20 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+/* Newest first: that one counts. */
+static void show_holds(FILE *out, const json_t *status)
+{
+	const json_t *holds = get(status, "holds");
+	char since[CELL_MAX];
+
+	for (size_t i = json_array_size(holds); i > 0; i--) {
+		const json_t *h = json_array_get(holds, i - 1);
+
+		fprintf(out, "held: %s by %s, since %s\n", text(h, "profile") ?: "-",
+			text(h, "by") ?: "-", cell_time(since, get(h, "since")) ?: "-");
+	}
+}
+
 void show_status(FILE *out, unsigned width, json_t *status)
 {
 	show_head(out, status);
@@ -337,6 +351,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_symptoms(out, get(status, "symptoms"));
 	show_changes(out, width, status);
 	show_pins(out, status);
+	show_holds(out, status);
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
 	show_blind(out, get(status, "blind"));
