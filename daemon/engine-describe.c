@@ -384,9 +384,11 @@ static json_t *blind_document(const struct engine *e)
 		else if (s->state == SOURCE_ABSENT)
 			append(blind, blind_entry(source_to_string(i), "absent", s->text));
 	}
-	for (unsigned i = 0; e->decisions && i < e->decisions->n_reports; i++)
-		if (e->decisions->report[i].symptom == SYMPTOM_BLIND)
-			append(blind, blind_entry("decide", "blind", e->decisions->report[i].text));
+	/* Case B05: the kernel says it ten times per boot and never again. */
+	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+		append(blind, blind_entry(source_to_string(SOURCE_KMSG), "used-up",
+					  "all NOHZ lines of this boot are used up: silence until "
+					  "reboot says nothing"));
 	if (!e->window || e->window->filled == 0)
 		append(blind,
 		       blind_entry("rates", "absent", "fewer than two readings so far: no rates"));

@@ -84,6 +84,7 @@ struct engine {
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
+void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
 bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);

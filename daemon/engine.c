@@ -319,6 +319,7 @@ int engine_tick(struct engine *e)
 {
 	uint64_t now = io_now(e->io, CLOCK_MONOTONIC);
 	bool slow = now >= e->next_slow_usec;
+	const struct change *on_trial;
 	int r;
 
 	r = follow_hotplug(e, now);
@@ -330,8 +331,12 @@ int engine_tick(struct engine *e)
 		return log_error_errno(r, "Cannot read the sensors");
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
-		engine_read_values(e);
+		engine_sweep(e);
 	}
+	/* A setting on trial is looked at every time: a value that somebody else wrote would be
+	 * judged as ours. */
+	if (slow || decider_trials(e->decider, &on_trial, 1) > 0)
+		engine_read_values(e);
 	r = window_push(e->window, e->snapshot);
 	if (r < 0)
 		return log_oom();

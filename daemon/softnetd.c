@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "engine.h"
+#include "observe/links.h"
 #include "profile/profile-file.h"
 #include "serve/bus.h"
 #include "serve/journal.h"
@@ -25,17 +26,18 @@
 #define STATUS_EVERY_USEC (10 * USEC_PER_SEC)
 
 struct options {
-	const char *root, *profile;
-	const char *config_dirs[2];
+	const char *root, *profile, *config_dir;
 	bool have_mode, live;
 	enum mode mode;
 };
 
 struct daemon {
 	struct io *io;
+	char **config_dirs;
 	struct engine *engine;
 	sd_event *event;
-	sd_event_source *tick, *kmsg;
+	sd_event_source *tick, *kmsg, *link;
+	struct links *links;
 	struct bus_server *bus;
 	struct live *live;
 	uint64_t hurried_usec, status_usec, watchdog_usec, fed_usec;
@@ -52,7 +54,8 @@ static void print_help(void)
 	     "      --profile NAME    Use this profile instead of softnetd.conf's\n"
 	     "      --mode MODE       observe, advise or apply instead of softnetd.conf's\n"
 	     "      --dry-run         The same as --mode advise: decide, write nothing\n"
-	     "      --config-dir DIR  Read softnetd.conf and profiles/ from DIR\n"
+	     "      --config-dir DIR  Read the shipped configuration from DIR, not " PREFIX
+	     "/lib/softnetd\n"
 	     "      --root DIR        Work on the captured tree DIR instead of this host\n"
 	     "  -h, --help            Show this help\n"
 	     "      --version         Show the version\n"
@@ -110,7 +113,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->have_mode = true;
 			break;
 		case CONFIG_DIR:
-			o->config_dirs[0] = optarg;
+			o->config_dir = optarg;
 			break;
 		case ROOT:
 			o->root = optarg;
@@ -152,7 +155,7 @@ static int start_engine(struct daemon *d, const struct options *o)
 {
 	struct engine_options eo = {
 		.io = d->io,
-		.config_dirs = o->config_dirs[0] ? o->config_dirs : config_default_dirs,
+		.config_dirs = (const char *const *)d->config_dirs,
 		.profile = o->profile,
 		.have_mode = o->have_mode,
 		.mode = o->mode,
@@ -266,6 +269,21 @@ static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused
 	return schedule_tick(d, d->hurried_usec);
 }
 
+static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
+{
+	struct daemon *d = userdata;
+	int r;
+
+	r = links_drain(d->links);
+	if (r > 0)
+		engine_note_link_change(d->engine);
+	if (r >= 0)
+		return 0;
+	log_warning_errno(r,
+			  "No more news of network interfaces; they are looked for now and then");
+	return sd_event_source_set_enabled(s, SD_EVENT_OFF);
+}
+
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		     void *userdata)
 {
@@ -323,13 +341,29 @@ static int add_signals(struct daemon *d)
 		sigaddset(&set, signals[i]);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	/* Without a handler sd-event ends the loop. */
+	/* Without a handler sd-event ends the loop, and the userdata is the loop's result. */
 	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
-		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i], d);
+		r = sd_event_add_signal(d->event, NULL, signals[i], handlers[i],
+					handlers[i] ? d : NULL);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+/* A captured tree has no news, and a live host without them is still looked at now and then. */
+static int add_links(struct daemon *d)
+{
+	int r;
+
+	if (!d->io->live)
+		return 0;
+	r = links_open(&d->links);
+	if (r < 0) {
+		log_warning_errno(r, "No news of network interfaces");
+		return 0;
+	}
+	return sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
 }
 
 static int add_sources(struct daemon *d)
@@ -350,7 +384,7 @@ static int add_sources(struct daemon *d)
 		if (r < 0 && r != -EPERM)
 			return r;
 	}
-	return 0;
+	return add_links(d);
 }
 
 /* The daemon works without its socket; only softnetctl then cannot reach it. */
@@ -370,6 +404,9 @@ static int run(struct daemon *d, const struct options *o)
 	r = io_new(o->root, &d->io);
 	if (r < 0)
 		return log_error_errno(r, "Cannot open %s", o->root ?: "/");
+	r = config_dirs_new(o->config_dir, false, &d->config_dirs);
+	if (r < 0)
+		return log_oom();
 	r = sd_event_new(&d->event);
 	if (r >= 0)
 		r = add_signals(d);
@@ -413,8 +450,12 @@ static int stop(struct daemon *d)
 	}
 	sd_event_source_disable_unref(d->tick);
 	sd_event_source_disable_unref(d->kmsg);
+	sd_event_source_disable_unref(d->link);
+	if (d->links)
+		links_close(d->links);
 	engine_free(d->engine);
 	sd_event_unref(d->event);
+	strv_free(d->config_dirs);
 	if (d->io)
 		io_free(d->io);
 	return r;

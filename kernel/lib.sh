@@ -181,9 +181,10 @@ patched_files()
 }
 
 # apply_series [N | none]: bring SRC to the state of the series, its first N
-# patches, or the package. Done in a copy of the touched files; only what
-# differs is then written to the tree, so that a series that does not apply
-# leaves the tree as it was and make compiles only what depends on a change.
+# patches, or the package; the patch $extra, if it is set, goes on top. Done in
+# a copy of the touched files; only what differs is then written to the tree,
+# so that a series that does not apply leaves the tree as it was, and make
+# compiles only what depends on a change.
 apply_series()
 {
 	local n=${1:-} list=() f work wrote=0
@@ -191,6 +192,7 @@ apply_series()
 		mapfile -t list < <(series_files "$n")
 		((${#list[@]})) || die "$PATCHES: no patches"
 	fi
+	[[ -z ${extra:-} ]] || list+=("$extra")
 	{ cat "$SRC.touched" 2>/dev/null || true; touched_by "${list[@]}"; } |
 		sort -u >"$SRC.touched.new"
 	while read -r f; do

@@ -133,8 +133,7 @@ static int real_mkdir(struct io *io, const char *path, mode_t mode)
 static int tree_store(struct io *io, const char *path, const char *value)
 {
 	_cleanup_close_ int fd = -1;
-	char next[PATH_MAX], line[64];
-	const char *text = value;
+	char next[PATH_MAX];
 	size_t n = strlen(value);
 	mode_t mode;
 	int r;
@@ -152,11 +151,9 @@ static int tree_store(struct io *io, const char *path, const char *value)
 	fd = open_in_root(io, next, O_WRONLY | O_CREAT | O_TRUNC, mode & 0777);
 	if (fd < 0)
 		return fd;
-	if (n > 0 && n + 1 < sizeof(line) && value[n - 1] != '\n') {
-		snprintf(line, sizeof(line), "%s\n", value);
-		text = line;
-	}
-	r = real_write(io, fd, text, strlen(text));
+	r = real_write(io, fd, value, n);
+	if (r >= 0 && n > 0 && value[n - 1] != '\n')
+		r = real_write(io, fd, "\n", 1);
 	if (r >= 0)
 		r = real_rename(io, next, path);
 	if (r < 0)
@@ -311,6 +308,8 @@ int io_new(const char *path, struct io **ret)
 
 void io_free(struct io *io)
 {
+	if (!io)
+		return;
 	closep(&io->root);
 	free(io);
 }
@@ -424,27 +423,41 @@ int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size)
 	return 0;
 }
 
+static void procfile_close(struct procfile *f)
+{
+	closep(&f->fd);
+	f->fd = -1;
+}
+
+/* Whoever plays a captured tree forward may put a new file in the place of the old one (mv), which is
+ * how a file is changed whole. Kernel files are never replaced. */
+static bool was_replaced(const struct io *io, int fd)
+{
+	struct stat st;
+
+	return !io->live && fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
 int procfile_read(struct io *io, struct procfile *f)
 {
 	int r;
 
+	if (was_replaced(io, f->fd))
+		procfile_close(f);
 	if (f->fd < 0) {
 		f->fd = io_open(io, f->path, O_RDONLY | O_NOCTTY);
 		if (f->fd < 0)
 			return TAKE_FD(f->fd);
 	}
 	r = read_to_end(io, f->fd, f->single, &f->text, &f->size, &f->length);
-	if (r < 0) {
-		closep(&f->fd);
-		f->fd = -1;
-	}
+	if (r < 0)
+		procfile_close(f);
 	return r;
 }
 
 void procfile_done(struct procfile *f)
 {
-	closep(&f->fd);
-	f->fd = -1;
+	procfile_close(f);
 	free(TAKE_PTR(f->text));
 	f->size = f->length = 0;
 }

@@ -117,16 +117,23 @@ static int read_file(struct kmsg_reader *r, struct snapshot *s)
 {
 	struct file_reading f = {r, s};
 	_cleanup_free_ char *text = NULL;
+	const char *end;
 	size_t length;
 	int error;
 
-	if (r->file_read)
-		return r->error;
-	r->file_read = true;
 	error = io_read_all(r->io, KMSG_PATH, &text, &length);
 	if (error < 0)
 		return error;
-	kmsg_parse_log(text, length, take_line, &f, NULL);
+	if (length <= (size_t)r->file_done)
+		return 0;
+	/* A line that is still being written waits for the next call; a capture may end without one. */
+	end = r->file_done == 0 ? text + length
+				: memrchr(text + r->file_done, '\n', length - (size_t)r->file_done);
+	if (!end)
+		return 0;
+	kmsg_parse_log(text + r->file_done, (size_t)(end - text - r->file_done), take_line, &f,
+		       NULL);
+	r->file_done = end - text + (end < text + length);
 	return 0;
 }
 

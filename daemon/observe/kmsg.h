@@ -72,14 +72,14 @@ void kmsg_parse_log(const char *text, size_t length, kmsg_line_fn fn, void *user
  * printed before this daemon looked: such events are marked old (case B33), but their NOHZ lines
  * count for the ten of this boot. When the source fails and comes back (case B37), records that
  * were seen are skipped by their sequence number. In a captured tree dev/kmsg is a file, with
- * records or with the output of dmesg. It is read once, and its events are not old: the capture is
- * what we were asked to look at.
+ * records or with the output of dmesg. Its events are not old: the capture is what we were asked to
+ * look at. Whole lines that are added to the file later are taken as they come.
  */
 struct kmsg_reader {
 	struct io *io;
-	int fd;         /* -1: not open */
-	bool file_read; /* captured tree: done */
-	bool past_old;  /* the first reading has reached the end */
+	int fd;          /* -1: not open */
+	off_t file_done; /* captured tree: so much of the file was read */
+	bool past_old;   /* the first reading has reached the end */
 	bool have_seq, overrun;
 	uint64_t seq;        /* of the last record, if have_seq */
 	uint64_t lost;       /* records that the ring lost before we came */

@@ -128,7 +128,7 @@ static void scan_code(struct scan *s)
 				   "@include is not allowed: it would read any file; put a drop-in "
 				   "into %s.d/ instead",
 				   s->path);
-		/* At the first step too deep, once: libconfig gives up somewhere beyond 3,000. */
+		/* Said once, at the first step too deep. */
 		if (strchr("{([", c) && ++s->depth == CONF_NESTING_MAX + 1)
 			scan_wrong(s, s->line, "nested more than %d deep", CONF_NESTING_MAX);
 		if (strchr("})]", c) && s->depth > 0)

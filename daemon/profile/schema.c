@@ -34,10 +34,18 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NICS] = {"nics", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PLACE_DESPITE_IRQBALANCE] = {"place_despite_irqbalance", PLACE_PROFILE, KEY_BOOL,
 					  .fallback = "false"},
+	[KEY_MATCH] = {"match", PLACE_PROFILE, KEY_GROUPS},
+	[KEY_PRIORITY] = {"priority", PLACE_PROFILE, KEY_NUMBER, .min = 0, .max = 1000,
+			  .fallback = "0"},
 
-	[KEY_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
+	[KEY_NIC_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},
 	[KEY_CPUS] = {"cpus", PLACE_NIC, KEY_CPU_LIST},
+
+	[KEY_UNIT] = {"unit", PLACE_MATCH, KEY_TEXT},
+	/* More packets in a second than any host receives end the range. */
+	[KEY_PACKET_RATE] = {"packet_rate", PLACE_MATCH, KEY_PAIR, .min = 1, .max = 1000000000},
+	[KEY_KERNEL] = {"kernel", PLACE_MATCH, KEY_TEXT},
 
 	[KEY_VALUE] = {"value", PLACE_SETTING, KEY_ANY},
 	[KEY_SETTING_ON_FOREIGN] = {"on_foreign", PLACE_SETTING, KEY_WORD,
@@ -66,6 +74,7 @@ static const char *const place_names[] = {
 	[PLACE_CONFIG] = "softnetd.conf",
 	[PLACE_PROFILE] = "a profile",
 	[PLACE_NIC] = "an entry of nics",
+	[PLACE_MATCH] = "an entry of match",
 	[PLACE_SETTING] = "the long form of a setting",
 };
 
@@ -170,6 +179,20 @@ bool text_ok(const char *s)
 			return false;
 	}
 	return true;
+}
+
+const char *text_excerpt(const char *text, char *buf, size_t size)
+{
+	size_t n = strlen(text);
+
+	if (n >= size) {
+		n = size - 1;
+		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+	}
+	memcpy(buf, text, n);
+	buf[n] = '\0';
+	return buf;
 }
 
 /* "schedutil", "ondemand" or "powersave" */
@@ -281,7 +304,7 @@ static int read_string(struct reader *r, const struct schema_key *k, const confi
 static int read_word(struct reader *r, const struct schema_key *k, const config_setting_t *s,
 		     int *ret)
 {
-	char expected[256], hint[128] = "";
+	char expected[256], hint[128] = "", excerpt[EXCERPT_MAX];
 	const char *text, *near;
 	int e;
 
@@ -295,7 +318,8 @@ static int read_word(struct reader *r, const struct schema_key *k, const config_
 	near = nearest_name(text, k->words);
 	if (near)
 		(void)format_into(hint, sizeof(hint), "; did you mean \"%s\"?", near);
-	reader_wrong(r, s, "%s expects %s, not \"%.64s\"%s", k->name, expected, text, hint);
+	reader_wrong(r, s, "%s expects %s, not \"%s\"%s", k->name, expected,
+		     text_excerpt(text, excerpt, sizeof(excerpt)), hint);
 	return -EINVAL;
 }
 
@@ -319,9 +343,37 @@ static int read_number(struct reader *r, const struct schema_key *k, const confi
 	return 0;
 }
 
+static int read_pair(struct reader *r, const struct schema_key *k, const config_setting_t *s,
+		     int64_t ret[2])
+{
+	int type = config_setting_type(s);
+	int64_t pair[2] = {0, 0};
+	bool good = (type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST) &&
+		    config_setting_length(s) == 2;
+
+	for (unsigned i = 0; i < 2 && good; i++) {
+		const config_setting_t *e = config_setting_get_elem(s, i);
+
+		type = config_setting_type(e);
+		pair[i] = config_setting_get_int64(e);
+		good = (type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64) &&
+		       pair[i] >= k->min && pair[i] <= k->max;
+	}
+	if (good && pair[0] < pair[1]) {
+		memcpy(ret, pair, sizeof(pair));
+		return 0;
+	}
+	reader_wrong(r, s,
+		     "%s expects [low, high]: two whole numbers from %lld to %lld, the first the "
+		     "lower one",
+		     k->name, (long long)k->min, (long long)k->max);
+	return -EINVAL;
+}
+
 static int read_cpus(struct reader *r, const struct schema_key *k, const config_setting_t *s,
 		     struct cpuset *ret)
 {
+	char excerpt[EXCERPT_MAX];
 	const char *text;
 	int e;
 
@@ -332,8 +384,8 @@ static int read_cpus(struct reader *r, const struct schema_key *k, const config_
 	if (e == -ERANGE)
 		reader_wrong(r, s, "%s names a CPU beyond %d", k->name, CPU_ID_MAX - 1);
 	else if (e < 0)
-		reader_wrong(r, s, "%s expects a list of CPUs such as \"0-3,8\", not \"%.64s\"",
-			     k->name, text);
+		reader_wrong(r, s, "%s expects a list of CPUs such as \"0-3,8\", not \"%s\"",
+			     k->name, text_excerpt(text, excerpt, sizeof(excerpt)));
 	else if (cpuset_empty(ret))
 		reader_wrong(r, s, "%s is empty: leave the key out to allow every CPU", k->name);
 	else
@@ -352,6 +404,8 @@ int schema_read(struct reader *r, enum key key, const config_setting_t *s, union
 		return read_word(r, k, s, &ret->word);
 	case KEY_NUMBER:
 		return read_number(r, k, s, &ret->number);
+	case KEY_PAIR:
+		return read_pair(r, k, s, ret->pair);
 	case KEY_SPAN:
 		return read_span(r, k, s, &ret->number);
 	case KEY_CPU_LIST:

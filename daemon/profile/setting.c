@@ -65,7 +65,7 @@ static int check_word(struct reader *r, const struct tunable *t, const config_se
 		      const char *word, char *canonical, size_t size)
 {
 	const char *const *known = t->words ? t->words : t->known;
-	char expects[EXPECTS_MAX], hint[128] = "";
+	char expects[EXPECTS_MAX], hint[128] = "", excerpt[EXCERPT_MAX];
 	const char *near = known ? nearest_name(word, known) : NULL;
 	int e;
 
@@ -80,7 +80,8 @@ static int check_word(struct reader *r, const struct tunable *t, const config_se
 	setting_expects(t, expects, sizeof(expects));
 	if (near)
 		(void)format_into(hint, sizeof(hint), "; did you mean \"%s\"?", near);
-	reader_wrong(r, s, "%s expects %s, not \"%.64s\"%s", t->id, expects, word, hint);
+	reader_wrong(r, s, "%s expects %s, not \"%s\"%s", t->id, expects,
+		     text_excerpt(word, excerpt, sizeof(excerpt)), hint);
 	return -EINVAL;
 }
 

@@ -60,8 +60,9 @@ void sheet_end(struct sheet *s, FILE *out)
 
 	if (!s)
 		return;
+	/* The string comes without its last newline. */
 	if (!scols_table_is_empty(s->table) && scols_print_table_to_string(s->table, &text) == 0)
-		fputs(text, out);
+		fprintf(out, "%s\n", text);
 	sheet_free(s);
 }
 

@@ -62,6 +62,13 @@ static void show_warnings(FILE *out, unsigned width, const json_t *doc)
 	}
 }
 
+/* Between the table and what it means; false, and said, when there is no table. */
+static bool found_rows(FILE *out, size_t n)
+{
+	fputs(n > 0 ? "\n" : "No row of it can be read.\n", out);
+	return n > 0;
+}
+
 /* "CPU 3", or "row 3" of a dump without ids. */
 static const char *row_name(char buf[CELL_MAX], const json_t *cpu)
 {
@@ -111,7 +118,6 @@ static void explain_softnet(FILE *out, unsigned width, const json_t *doc)
 	uint64_t processed, n;
 	size_t i;
 
-	fputc('\n', out);
 	json_array_foreach (cpus, i, cpu) {
 		nameless = nameless || !json_is_integer(json_object_get(cpu, "cpu"));
 		if (!busiest || number(cpu, "processed") > number(busiest, "processed"))
@@ -119,18 +125,18 @@ static void explain_softnet(FILE *out, unsigned width, const json_t *doc)
 	}
 	if (nameless)
 		finding(out, width,
-			"Rows of fewer than 13 columns (kernels before 5.10) name no CPU: row n is the "
-			"n-th CPU that was online, counted from 0.");
+			"Rows of fewer than 13 columns name no CPU: row n is the n-th CPU that was "
+			"online, counted from 0.");
 	processed = sum_of(cpus, "processed", names, sizeof(names));
 	if (processed > 0 && json_array_size(cpus) > 1)
-		finding(out, width, "%s handled %.0f %% of all %llu packets.",
+		finding(out, width, "Busiest: %s, with %.0f %% of all %llu packets.",
 			row_name(name, busiest),
 			100.0 * (double)number(busiest, "processed") / (double)processed,
 			(unsigned long long)processed);
 	n = sum_of(cpus, "dropped", names, sizeof(names));
 	if (n > 0)
 		finding(out, width,
-			"%llu packets dropped on %s since boot: a CPU's backlog queue was full "
+			"Packets dropped: %llu, on %s. A CPU's backlog queue was full "
 			"(net.core.netdev_max_backlog) or its flow limit hit.",
 			(unsigned long long)n, names);
 	n = sum_of(cpus, "time_squeeze", names, sizeof(names));
@@ -140,23 +146,22 @@ static void explain_softnet(FILE *out, unsigned width, const json_t *doc)
 			 1e6 * (double)n / (double)processed);
 	if (n > 0)
 		finding(out, width,
-			"%llu squeezes on %s%s: a receive run ended because its packets "
+			"Squeezes: %llu, on %s%s. A receive run ended because its packets "
 			"(net.core.netdev_budget) or its time (net.core.netdev_budget_usecs) were used "
-			"up. A squeeze loses nothing.",
+			"up; that loses nothing.",
 			(unsigned long long)n, names, rate);
 	n = sum_of(cpus, "flow_limit", names, sizeof(names));
 	if (n > 0)
 		finding(out, width,
-			"%llu packets of single heavy flows dropped by the flow limit on %s.",
+			"Packets of single heavy flows dropped by the flow limit: %llu, on %s.",
 			(unsigned long long)n, names);
 	n = sum_of(cpus, "backlog", names, sizeof(names));
 	if (n > 0)
-		finding(out, width, "%llu packets were waiting in backlog queues on %s just then.",
+		finding(out, width, "Packets waiting in backlog queues just then: %llu, on %s.",
 			(unsigned long long)n, names);
-	if (json_array_size(cpus) > 0)
-		finding(out, width,
-			"Everything but BACKLOG counts since boot and wraps at 2^32: only the growth "
-			"between two dumps says what happens now.");
+	finding(out, width,
+		"Everything but BACKLOG counts since boot and wraps at 2^32: only the growth between "
+		"two dumps says what happens now.");
 }
 
 static void show_softnet(FILE *out, unsigned width, const json_t *doc)
@@ -179,7 +184,8 @@ static void show_softnet(FILE *out, unsigned width, const json_t *doc)
 		sheet_row(sheet, cells);
 	}
 	sheet_end(sheet, out);
-	explain_softnet(out, width, doc);
+	if (found_rows(out, json_array_size(json_object_get(doc, "cpus"))))
+		explain_softnet(out, width, doc);
 }
 
 static void show_softirqs(FILE *out, unsigned width, const json_t *doc)
@@ -220,9 +226,8 @@ static void show_softirqs(FILE *out, unsigned width, const json_t *doc)
 						total ? share : NULL, with});
 	}
 	sheet_end(sheet, out);
-	if (n_cpus == 0)
+	if (!found_rows(out, json_object_size(json_object_get(doc, "vectors"))))
 		return;
-	fputc('\n', out);
 	for (size_t i = 0; ran && i < n_cpus; i++)
 		silent += !ran[i];
 	finding(out, width,
@@ -255,9 +260,8 @@ static void show_interrupts(FILE *out, unsigned width, const json_t *doc)
 					 *string(irq, "name") ? string(irq, "name") : NULL});
 	}
 	sheet_end(sheet, out);
-	if (json_array_size(irqs) == 0)
+	if (!found_rows(out, json_array_size(irqs)))
 		return;
-	fputc('\n', out);
 	if (shared > 0)
 		finding(out, width,
 			"Shared by more than one handler: %zu. Moving such an interrupt moves all of "

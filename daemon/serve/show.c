@@ -497,16 +497,19 @@ void show_history(FILE *out, unsigned width, json_t *history)
 	sheet_end(s, out);
 }
 
-static void show_advice(FILE *out, const json_t *advice)
+/* REASON was said already, by the symptom. */
+static void show_advice(FILE *out, const json_t *advice, const char *reason)
 {
 	const json_t *a;
 	size_t i;
 
 	json_array_foreach (advice, i, a) {
+		const char *why = text(a, "why");
+
 		fprintf(out, "    → %s: %s → %s", text(a, "setting") ?: "-", text(a, "from") ?: "?",
 			text(a, "to") ?: "-");
-		if (text(a, "why"))
-			fprintf(out, ": %s", text(a, "why"));
+		if (why && !streq(why, reason))
+			fprintf(out, ": %s", why);
 		fputc('\n', out);
 		if (text(a, "command"))
 			fprintf(out, "      %s\n", text(a, "command"));
@@ -527,7 +530,7 @@ void show_diagnosis(FILE *out, unsigned width _unused_, json_t *diagnosis)
 		fputs("Nothing binds.\n", out);
 	json_array_foreach (symptoms, i, s) {
 		show_symptom(out, s);
-		show_advice(out, get(s, "advice"));
+		show_advice(out, get(s, "advice"), text(get(s, "evidence"), "text") ?: "");
 	}
 	show_blind(out, get(diagnosis, "blind"));
 }

@@ -5,11 +5,11 @@
  *
  *   struct machine_nic nics[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 4}};
  *   struct machine *m = machine_new(&(struct machine_spec){.cpus = 4, .nics = nics, .n_nics = 1});
- *   observer_new(&m->io, &o); …                   I/O seam on the tree, with the machine's own
- * clock machine_receive(m, machine_irq(m, "i40e-eth0-TxRx-0"), 5000); m->cpu[0].dropped += 7; any
- * counter may be changed by hand machine_advance(m, USEC_PER_SEC);             the clock goes on,
- * /proc/stat with it … machine_write(m);                             … and now the files show all
- * of it
+ *   observer_new(&m->io, &o); …     the I/O seam is on the tree, with the machine's own clock
+ *   machine_receive(m, machine_irq(m, "i40e-eth0-TxRx-0"), 5000);
+ *   m->cpu[0].dropped += 7;         any counter may be changed by hand
+ *   machine_advance(m, USEC_PER_SEC);  the clock goes on, /proc/stat with it …
+ *   machine_write(m);                  … and now the files show all of it
  *
  * It is a set of files, no simulation: nothing happens that the test did not ask for.
  */
@@ -49,9 +49,8 @@ struct machine_spec {
 	unsigned cpus;           /* present; 0: 2 */
 	unsigned possible;       /* 0: as many as there are (case A30: more) */
 	unsigned sockets, nodes; /* 0: 1 */
-	unsigned smt; /* threads per core; 0: 1. Siblings as on x86 servers: cpu and cpu + cpus /
-			 smt */
-	unsigned cpus_per_cache; /* cores sharing the last-level cache … as CPU ids; 0: a socket */
+	unsigned smt;            /* threads per core; 0: 1. Siblings are cpu and cpu + cpus / smt */
+	unsigned cpus_per_cache; /* cores that share a last-level cache; 0: a socket's */
 	unsigned softnet_columns; /* 9, 10, 11, 13, 15; 0: 15 */
 	const struct machine_nic *nics;
 	size_t n_nics;

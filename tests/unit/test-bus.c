@@ -722,7 +722,7 @@ END_TEST
  * sd-bus reads a bit more of it). */
 START_TEST(test_many_unfinished_messages)
 {
-	static const unsigned char head[16] = {'l', 1, 0, 1, 0,  0, 0x40, 6,
+	static const unsigned char head[16] = {'l', 1, 0, 1, 0,  0, 0x40, 0,
 					       1,   0, 0, 0, 16, 0, 0,    0};
 	static char body[64U << 10];
 	int fd[20];

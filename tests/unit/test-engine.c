@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The whole road on a generated host: what binds is seen, changed, judged, and given back. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine-internal.h"
+#include "lib/machine.h"
+#include "lib/run.h"
+
+static struct machine *m;
+static struct engine *e;
+static struct tree *config;
+static const char *dirs[2];
+static struct complaints complaints;
+
+static void profile(const char *name, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "profiles/%s.conf", name);
+	tree_write(config, path, text);
+}
+
+static void boot(const struct machine_spec *spec, const char *profile_text)
+{
+	config = tree_new();
+	dirs[0] = tree_path(config);
+	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
+	profile("test", profile_text);
+	m = machine_new(spec);
+}
+
+static int start(void)
+{
+	struct engine_options o = {.io = &m->io, .config_dirs = dirs, .lock = true};
+	pid_t pid;
+
+	return engine_new(&o, &complaints, &pid, &e);
+}
+
+static void teardown(void)
+{
+	complaints_done(&complaints);
+	engine_free(TAKE_PTR(e));
+	machine_free(TAKE_PTR(m));
+	tree_free(TAKE_PTR(config));
+}
+
+static void tick(void)
+{
+	machine_advance(m, USEC_PER_SEC);
+	machine_write(m);
+	ck_assert_int_eq(engine_tick(e), 0);
+}
+
+static long setting(const char *path)
+{
+	_cleanup_free_ char *text = tree_read(m->tree, path);
+
+	return strtol(text, NULL, 10);
+}
+#define BUDGET  setting("proc/sys/net/core/netdev_budget")
+#define BACKLOG setting("proc/sys/net/core/netdev_max_backlog")
+
+static bool reported(enum symptom s)
+{
+	for (unsigned i = 0; i < e->n_reported; i++)
+		if (e->reported[i].symptom == s)
+			return true;
+	return false;
+}
+
+static const struct machine_nic i40e[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 4}};
+static const struct machine_spec four_cpus = {.cpus = 4, .nics = i40e, .n_nics = 1};
+static const char balanced[] =
+	"netdev_budget = [300, 1200];\nnetdev_budget_usecs = [8000, 24000];\n"
+	"netdev_max_backlog = [1000, 8000];\n";
+
+/* One second of a NIC whose packets all come to the CPU of queue 0, in RUNS of which SQUEEZED end early. */
+static void squeeze(unsigned packets, unsigned runs, unsigned squeezed)
+{
+	unsigned irq = machine_irq(m, "i40e-eth0-TxRx-0");
+	unsigned cpu = cpuset_first(&m->irq[irq].effective);
+
+	machine_fire(m, irq, runs);
+	m->rx[0].rx_packets += packets;
+	m->cpu[cpu].processed += packets;
+	m->cpu[cpu].squeezed += squeezed;
+	m->cpu[cpu].softirq[3] += runs;
+	machine_busy(m, cpu, 400000);
+}
+
+START_TEST(healthy_host_is_not_written_to)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(5000, 500, i % 20 == 0);
+		tick();
+	}
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+	ck_assert_uint_eq(e->n_reported, 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
+START_TEST(budget_is_raised_kept_and_given_back)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, BUDGET > 300 ? 2 : 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	ck_assert(!reported(SYMPTOM_SQUEEZED));
+	ck_assert(tree_has(m->tree, "run/softnetd/ledger.json"));
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
+START_TEST(budget_without_effect_goes_back_while_running)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	bool raised = false;
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+		raised |= BUDGET > 300;
+	}
+	ck_assert(raised);
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+}
+END_TEST
+
+START_TEST(advise_mode_writes_nothing)
+{
+	boot(&four_cpus, balanced);
+	tree_write(config, "softnetd.conf", "mode = \"advise\";\nprofile = \"test\";\n");
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+	ck_assert(reported(SYMPTOM_SQUEEZED));
+	/* said once, not once per tick */
+	ck_assert_uint_ge(e->history_serial, 1);
+	ck_assert_uint_le(e->history_serial, 3);
+}
+END_TEST
+
+START_TEST(placement_runs_end_to_end)
+{
+	static const char *const names[] = {"i40e-eth0-TxRx-0", "i40e-eth0-TxRx-1",
+					    "i40e-eth0-TxRx-2", "i40e-eth0-TxRx-3"};
+	struct cpuset used = {};
+
+	boot(&four_cpus, "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		for (unsigned q = 0; q < 4; q++)
+			machine_receive(m, machine_irq(m, names[q]), 3200);
+		tick();
+	}
+	for (unsigned q = 0; q < 4; q++) {
+		const struct machine_irq *irq = &m->irq[machine_irq(m, names[q])];
+
+		ck_assert_uint_eq(cpuset_count(&irq->effective), 1);
+		ck_assert(!cpuset_intersects(&irq->effective, &used));
+		used = cpuset_or(&used, &irq->effective);
+	}
+	ck_assert_uint_eq(ledger_size(e->ledger), 4);
+	uint64_t writes = e->history_serial;
+	for (unsigned i = 0; i < 100; i++)
+		tick();
+	ck_assert_uint_eq(e->history_serial, writes); /* a plan that holds writes nothing */
+	ck_assert_int_eq(engine_stop(e), 0);
+	for (unsigned q = 0; q < 4; q++) {
+		char path[64];
+		_cleanup_free_ char *text = NULL;
+
+		snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list",
+			 m->irq[machine_irq(m, names[q])].number);
+		text = tree_read(m->tree, path);
+		ck_assert_str_eq(text, "0-3");
+	}
+}
+END_TEST
+
+START_TEST(placement_leaves_irqbalance_its_interrupts)
+{
+	struct machine_spec spec = four_cpus;
+
+	spec.irqbalance = true;
+	boot(&spec, "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+}
+END_TEST
+
+START_TEST(governor_of_the_profile)
+{
+	struct machine_spec spec = four_cpus;
+	_cleanup_free_ char *now = NULL, *after = NULL;
+
+	spec.cpufreq = "acpi-cpufreq";
+	boot(&spec, "governor = \"performance\";\n");
+	ck_assert_int_eq(start(), 0);
+	now = tree_read(m->tree, "sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
+	ck_assert_str_eq(now, "performance");
+	ck_assert_int_eq(engine_stop(e), 0);
+	after = tree_read(m->tree, "sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
+	ck_assert_str_ne(after, "performance");
+}
+END_TEST
+
+START_TEST(stall_gives_everything_back_and_keeps_hands_off)
+{
+	boot(&four_cpus, "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	machine_kmsg(m, 3, "rcu: INFO: rcu_preempt self-detected stall on CPU");
+	tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	for (unsigned i = 0; i < 300; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	for (unsigned i = 0; i < 320; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+}
+END_TEST
+
+START_TEST(next_start_gives_back_what_a_killed_run_left)
+{
+	boot(&four_cpus, "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	engine_free(TAKE_PTR(e)); /* as after kill -9: nothing is given back */
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	profile("test", "busy_read = 20;\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 20);
+}
+END_TEST
+
+START_TEST(profile_switch_gives_back_what_only_the_old_one_wanted)
+{
+	boot(&four_cpus, "busy_poll = 50;\nbusy_read = 50;\n");
+	profile("other", "busy_read = 70;\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(engine_set_profile(e, "other", &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 70);
+	ck_assert_int_eq(engine_set_profile(e, "", &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 50);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+}
+END_TEST
+
+/* cluster-node-tuning-operator#123: a bad reload must not spoil the next good one. */
+START_TEST(bad_reload_keeps_the_running_state)
+{
+	boot(&four_cpus, "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	profile("test", "busy_poll = \"a lot\";\n");
+	ck_assert_int_lt(engine_reload(e, &complaints), 0);
+	ck_assert_uint_ge(complaints.n, 1);
+	ck_assert_ptr_nonnull(complaints.item[0].file);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	tick();
+	profile("test", "busy_poll = 60;\n");
+	complaints_done(&complaints);
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 60);
+}
+END_TEST
+
+START_TEST(set_by_hand_is_pinned_until_released)
+{
+	char error[512] = "";
+
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(engine_set(e, "netdev_budget", "", "500", error), 0);
+	ck_assert_int_eq(BUDGET, 500);
+	for (unsigned i = 0; i < 40; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+		ck_assert_int_eq(BUDGET, 500);
+	}
+	ck_assert_int_eq(engine_set(e, "netdev_budget", "", "999999", error), -ERANGE);
+	ck_assert_ptr_nonnull(strstr(error, "16"));
+	ck_assert_int_eq(engine_set(e, "netdev_budgett", "", "500", error), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, "netdev_budget"));
+	ck_assert_int_eq(engine_release(e, "netdev_budget", "", error), 0);
+	ck_assert_int_eq(BUDGET, 300);
+}
+END_TEST
+
+START_TEST(second_daemon_is_refused_with_the_firsts_pid)
+{
+	struct engine_options o = {.io = NULL, .config_dirs = dirs, .lock = true};
+	struct engine *second = NULL;
+	pid_t pid = 0;
+
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	o.io = &m->io;
+	o.config_dirs = dirs;
+	ck_assert_int_eq(engine_new(&o, &complaints, &pid, &second), -EBUSY);
+	ck_assert_int_eq(pid, getpid());
+}
+END_TEST
+
+START_TEST(cpu_hotplug_is_followed)
+{
+	boot(&four_cpus, "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 10; i++)
+		tick();
+	machine_set_online(m, 3, false);
+	for (unsigned i = 0; i < 20; i++) {
+		for (unsigned q = 1; q < m->n_irqs; q++)
+			machine_fire(m, q, 10);
+		tick();
+	}
+	ck_assert(!cpuset_has(&e->topology->online, 3));
+	for (unsigned i = 0; i < e->topology->n_irqs; i++)
+		if (e->topology->irq[i].role != IRQ_OTHER)
+			ck_assert(!cpuset_has(&e->topology->irq[i].affinity, 3));
+	machine_set_online(m, 3, true);
+	for (unsigned i = 0; i < 20; i++)
+		tick();
+	ck_assert(cpuset_has(&e->topology->online, 3));
+}
+END_TEST
+
+/* Somebody else's value: yield by default, write ours again or take theirs as the original if the
+ * profile says so. */
+START_TEST(foreign_change_is_yielded_to)
+{
+	boot(&four_cpus, "busy_poll = 50;\nbusy_read = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 60; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 50); /* only that one is theirs */
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+}
+END_TEST
+
+START_TEST(foreign_change_is_enforced_against_until_it_is_a_fight)
+{
+	unsigned ours = 0;
+
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"enforce\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 12; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	/* A rival that overwrites every ten seconds: nothing oscillates for ever. */
+	for (unsigned i = 0; i < 300; i++) {
+		if (i % 10 == 0) {
+			ours += setting("proc/sys/net/core/busy_poll") == 50;
+			tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+		}
+		tick();
+	}
+	ck_assert_uint_le(ours, 4);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(foreign_change_is_adopted)
+{
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"adopt\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 30; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(admin_who_sets_the_value_on_trial_ends_the_trial)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		if (BUDGET == 450)
+			tree_write(m->tree, "proc/sys/net/core/netdev_budget", "333\n");
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 333);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 333);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("engine");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_test(t, healthy_host_is_not_written_to);
+	tcase_add_test(t, budget_is_raised_kept_and_given_back);
+	tcase_add_test(t, budget_without_effect_goes_back_while_running);
+	tcase_add_test(t, advise_mode_writes_nothing);
+	tcase_add_test(t, placement_runs_end_to_end);
+	tcase_add_test(t, placement_leaves_irqbalance_its_interrupts);
+	tcase_add_test(t, governor_of_the_profile);
+	tcase_add_test(t, stall_gives_everything_back_and_keeps_hands_off);
+	tcase_add_test(t, next_start_gives_back_what_a_killed_run_left);
+	tcase_add_test(t, profile_switch_gives_back_what_only_the_old_one_wanted);
+	tcase_add_test(t, bad_reload_keeps_the_running_state);
+	tcase_add_test(t, set_by_hand_is_pinned_until_released);
+	tcase_add_test(t, second_daemon_is_refused_with_the_firsts_pid);
+	tcase_add_test(t, cpu_hotplug_is_followed);
+	tcase_add_test(t, foreign_change_is_yielded_to);
+	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
+	tcase_add_test(t, foreign_change_is_adopted);
+	tcase_add_test(t, admin_who_sets_the_value_on_trial_ends_the_trial);
+	return run_suite("engine", t);
+}
