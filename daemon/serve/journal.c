@@ -83,7 +83,8 @@ void journal_message(const struct engine_event *event, char *buf, size_t size)
 		change_message(event->change, event->result, buf, size);
 		break;
 	case EVENT_PROFILE:
-		append_text(buf, size, "Profile %s is in force", event->text ?: "");
+		append_text(buf, size, "Profile %s is in force%s%s", event->text ?: "",
+			    event->why ? ": " : "", event->why ?: "");
 		break;
 	case EVENT_VERDICT:
 	case EVENT_RESTORE:

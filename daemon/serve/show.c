@@ -71,9 +71,8 @@ static void show_head(FILE *out, const json_t *status)
 		fputs(", in a container", out);
 	if (is_true(host, "captured"))
 		fputs(", a captured tree", out);
-	fprintf(out, "\nprofile %s%s, mode %s, up %s, pid %.0f\n",
-		text(daemon, "profile") ?: "none",
-		streq(text(daemon, "profile_chosen_by") ?: "", "hand") ? " (chosen by hand)" : "",
+	fprintf(out, "\nprofile %s (%s), mode %s, up %s, pid %.0f\n",
+		text(daemon, "profile") ?: "none", text(daemon, "profile_chosen_by") ?: "-",
 		text(daemon, "mode") ?: "-", cell_duration(up, number(daemon, "uptime_seconds")),
 		number(daemon, "pid"));
 }
