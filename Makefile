@@ -34,8 +34,10 @@ endif
 DAEMON_DIRS := base model observe decide act profile serve
 LIB_SOURCES := $(foreach d,$(DAEMON_DIRS),$(wildcard daemon/$(d)/*.c)) $(wildcard daemon/engine*.c)
 CTL_SOURCES := $(wildcard daemon/ctl/*.c)
-UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test-*.c))
-TEST_LIB    := $(wildcard tests/lib/*.c)
+# … and those of the control law in simulated time, with a receive path that they share.
+UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test-*.c)) \
+	       $(patsubst tests/sim/%.c,%,$(wildcard tests/sim/test-*.c))
+TEST_LIB    := $(wildcard tests/lib/*.c) $(filter-out tests/sim/test-%,$(wildcard tests/sim/*.c))
 FUZZERS     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 BENCHES     := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/bench-*.c))
 
@@ -59,6 +61,9 @@ $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(TEST_OBJECTS) $(LIB)
+	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
+
+$(BUILD)/tests/%: $(BUILD)/tests/sim/%.o $(TEST_OBJECTS) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TEST_OBJECTS) $(LIB)

@@ -13,6 +13,10 @@
 
 #define READ_ALL_MAX (64U << 20)
 
+/* openat2(2) says EAGAIN when a rename or mount anywhere on the host came between while it followed
+ * a "..": as all of sysfs's links have, and so it happens on a busy host. */
+#define OPEN_TRIES 1000
+
 /* openat2(2) keeps a captured tree's links inside it; glibc 2.36 has no wrapper. */
 static int open_in_root(const struct io *io, const char *path, int flags, mode_t mode)
 {
@@ -21,12 +25,15 @@ static int open_in_root(const struct io *io, const char *path, int flags, mode_t
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
+	unsigned tries = 0;
 	int fd;
 
-	if (io->live)
-		fd = openat(io->root, path, flags | O_CLOEXEC, mode);
-	else
-		fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
+	do {
+		if (io->live)
+			fd = openat(io->root, path, flags | O_CLOEXEC, mode);
+		else
+			fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && !io->live && ++tries < OPEN_TRIES);
 	return fd < 0 ? -errno : fd;
 }
 

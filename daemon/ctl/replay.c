@@ -91,8 +91,10 @@ static void show_change(FILE *out, const json_t *d, const char **why)
 	const json_t *c = json_object_get(d, "change");
 	const char *target = text_of(c, "target"), *name = text_of(c, "name");
 	const char *reason = text_of(c, "why");
+	const char *what =
+		json_is_true(json_object_get(d, "planned")) ? "planned" : text_of(d, "outcome");
 
-	fprintf(out, "%-8s %s", text_of(d, "outcome") ?: "-", text_of(c, "setting") ?: "-");
+	fprintf(out, "%-8s %s", what ?: "-", text_of(c, "setting") ?: "-");
 	if (target)
 		fprintf(out, " of %s%s%s%s", target, name ? " (" : "", name ?: "", name ? ")" : "");
 	if (text_of(c, "from"))

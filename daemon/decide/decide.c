@@ -8,10 +8,12 @@
 #include "decide/symptom.h"
 #include "decide/trial.h"
 
-#define HOUR_USEC     (3600 * USEC_PER_SEC)
-#define RETRY_USEC    (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
-#define DWELL_USEC    (600 * USEC_PER_SEC) /* after a trial without effect */
-#define NO_EFFECT_MAX 2                    /* … so many, and the lever is retired */
+#define HOUR_USEC      (3600 * USEC_PER_SEC)
+#define RETRY_USEC     (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
+#define DWELL_USEC     (600 * USEC_PER_SEC) /* after a trial without effect */
+#define NO_EFFECT_MAX  2                    /* … so many, and the lever is retired */
+#define OVERRIDDEN_MAX 2                    /* so often changed by somebody else on trial: theirs */
+#define REVERSALS_MAX  3 /* kept in one direction, then in the other: two symptoms disagree */
 
 struct decider {
 	struct symptoms symptoms;
@@ -44,7 +46,7 @@ void decider_free(struct decider *d)
 
 void decider_reset(struct decider *d)
 {
-	d->trial = (struct trial){};
+	trial_interrupt(&d->trial, "the host or the profile changed");
 	d->memory = (struct lever_memory){};
 }
 
@@ -99,6 +101,52 @@ static void note_verdict(struct decider *d, enum verdict v)
 			    symptom_to_string(t->symptom), 100 * t->before, 100 * t->after);
 }
 
+/* Whether the setting on trial is no longer what the trial made of it: an admin, another daemon, or
+ * our own profile. Then it is not the trial's to take back. */
+static bool is_overridden(const struct decider *d, const struct decide_input *in)
+{
+	enum tunable_id id = d->trial.change.tunable;
+	int64_t value;
+
+	if (!trial_in_place(&d->trial) || !in->values->host[id].have)
+		return false;
+	if (in->profile->setting[id].kind == SETTING_VALUE)
+		return true;
+	return parse_i64(trial_value(&d->trial), &value) >= 0 &&
+	       in->values->host[id].number != value;
+}
+
+static void end_overridden(struct decider *d, uint64_t now)
+{
+	struct lever_memory *m = &d->memory;
+	enum tunable_id id = d->trial.change.tunable;
+
+	d->trial.reason = "somebody else changed it meanwhile";
+	note_verdict(d, VERDICT_INCONCLUSIVE);
+	d->trial.stage = TRIAL_OFF;
+	m->retired[id] |= ++m->overridden[id] >= OVERRIDDEN_MAX;
+	m->not_before[id] = now + DWELL_USEC;
+}
+
+/* It stays. Up for one symptom, down for another, up again … is not a search for the best value. */
+static void keep(struct decider *d, uint64_t now)
+{
+	struct lever_memory *m = &d->memory;
+	enum tunable_id id = d->trial.change.tunable;
+	int64_t from, to;
+	int direction;
+
+	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
+	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
+		return;
+	direction = to > from ? 1 : -1;
+	if (m->direction[id] == -direction) {
+		m->not_before[id] = now + (HOUR_USEC << MIN(m->reversals[id], (uint8_t)6));
+		m->retired[id] |= ++m->reversals[id] >= REVERSALS_MAX;
+	}
+	m->direction[id] = (int8_t)direction;
+}
+
 static void take_back(struct decider *d, enum verdict v)
 {
 	note_verdict(d, v);
@@ -129,16 +177,45 @@ static void make_change(struct decider *d, const struct decide_input *in)
 	d->trial.stage = TRIAL_OFF;
 }
 
+/* No effect at this value: is there a next one to try? V becomes inconclusive when the hour's changes
+ * are used up, since the rest of the range was not tried. */
+static bool go_further(struct decider *d, const struct decide_input *in, enum verdict *v)
+{
+	struct change c = d->trial.change;
+
+	if (!lever_further(in, &d->trial.change, c.to))
+		return false;
+	if (!budget_left(d, in)) {
+		d->trial.reason = "this hour's changes are used up";
+		*v = VERDICT_INCONCLUSIVE;
+		return false;
+	}
+	memcpy(c.from, d->trial.change.to, sizeof(c.from));
+	c.why[0] = '\0';
+	append_text(c.why, sizeof(c.why), "no effect at %s: one step further", c.from);
+	trial_further(&d->trial, c.to);
+	add_change(d, &c);
+	return true;
+}
+
 static void judge(struct decider *d, const struct decide_input *in)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
-	bool acute = false;
+	bool present = false, acute = false;
 	enum verdict v;
 
-	for (unsigned i = 0; i < d->out.n_reports; i++)
+	if (is_overridden(d, in)) {
+		end_overridden(d, in->now_usec);
+		return;
+	}
+	for (unsigned i = 0; i < d->out.n_reports; i++) {
+		present |= d->out.report[i].symptom == d->trial.symptom;
 		acute |= d->out.report[i].symptom == d->trial.symptom && d->out.report[i].acute;
-	v = trial_tick(&d->trial, in->window, acute);
+	}
+	v = trial_tick(&d->trial, in->window, present, acute);
+	if (v == VERDICT_NO_EFFECT && go_further(d, in, &v))
+		return;
 	switch (v) {
 	case VERDICT_NONE:
 		return;
@@ -150,15 +227,14 @@ static void judge(struct decider *d, const struct decide_input *in)
 		return;
 	case VERDICT_WITHDRAW:
 		ask(d, false,
-		    "it seems to help, but the load is noisy: withdrawn once to see whether it gets worse again");
+		    "it seems to help, but the load swings that far by itself: withdrawn to see whether it gets worse again");
 		return;
 	case VERDICT_REAPPLY:
-		ask(d, true, "confirmed: without it, it got worse again");
-		m->without_effect[id] = m->inconclusive[id] = 0;
-		note_verdict(d, VERDICT_KEPT);
+		ask(d, true,
+		    "without it, it got worse again: made once more to see whether it gets better");
 		return;
 	case VERDICT_KEPT:
-		m->without_effect[id] = m->inconclusive[id] = 0;
+		keep(d, in->now_usec);
 		note_verdict(d, v);
 		d->trial.stage = TRIAL_OFF;
 		return;

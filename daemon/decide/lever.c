@@ -42,22 +42,14 @@ void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum s
 	change_name(ret);
 }
 
-/* One step of a host setting, UP or down. Steps that the profile does not allow become advice
- * inside the table's caps; a setting that is pinned, blocked, retired or at its end gives nothing.
- */
-static bool step_setting(const struct decide_input *in, const struct symptom_report *r,
-			 const struct lever_memory *m, bool up, enum tunable_id id,
-			 struct change *ret)
+/* The value one step from VALUE, inside what the profile, the table and the kernel allow; VALUE
+ * itself when there is none. */
+static int64_t next_step(const struct decide_input *in, enum tunable_id id, int64_t value, bool up)
 {
 	const struct profile_setting *s = &in->profile->setting[id];
 	const struct tunable *t = &tunables[id];
-	int64_t low = t->min, high = t->max, value, next;
+	int64_t low = t->min, high = t->max;
 
-	if (!in->values->host[id].have || m->retired[id] || in->now_usec < m->not_before[id])
-		return false;
-	if (in->pinned && in->pinned(in->userdata, id, "host"))
-		return false;
-	value = in->values->host[id].number;
 	if (s->kind == SETTING_RANGE) {
 		low = s->low;
 		high = s->high;
@@ -66,7 +58,39 @@ static bool step_setting(const struct decide_input *in, const struct symptom_rep
 		low = MAX(low, in->values->host[id].low);
 		high = MIN(high, in->values->host[id].high);
 	}
-	next = tunable_step(t, value, up, low, high, in->topology->hz);
+	return tunable_step(t, value, up, low, high, in->topology->hz);
+}
+
+bool lever_further(const struct decide_input *in, const struct change *c, char to[VALUE_MAX])
+{
+	int64_t from, value, next;
+
+	if (tunables[c->tunable].scope != SCOPE_HOST || parse_i64(c->from, &from) < 0 ||
+	    parse_i64(c->to, &value) < 0 || in->values->host[c->tunable].number != value)
+		return false;
+	if (in->pinned && in->pinned(in->userdata, c->tunable, "host"))
+		return false;
+	next = next_step(in, c->tunable, value, value > from);
+	format_into(to, VALUE_MAX, "%lld", (long long)next);
+	return next != value;
+}
+
+/* One step of a host setting, UP or down. Steps that the profile does not allow become advice
+ * inside the table's caps; a setting that is pinned, blocked, retired or at its end gives nothing.
+ */
+static bool step_setting(const struct decide_input *in, const struct symptom_report *r,
+			 const struct lever_memory *m, bool up, enum tunable_id id,
+			 struct change *ret)
+{
+	const struct profile_setting *s = &in->profile->setting[id];
+	int64_t value, next;
+
+	if (!in->values->host[id].have || m->retired[id] || in->now_usec < m->not_before[id])
+		return false;
+	if (in->pinned && in->pinned(in->userdata, id, "host"))
+		return false;
+	value = in->values->host[id].number;
+	next = next_step(in, id, value, up);
 	if (next == value)
 		return false;
 	*ret = (struct change){

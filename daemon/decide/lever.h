@@ -13,13 +13,20 @@ struct lever_memory {
 				       changes */
 	uint8_t without_effect[_TUNABLE_MAX];
 	uint8_t inconclusive[_TUNABLE_MAX]; /* in a row */
-	uint64_t not_before[_TUNABLE_MAX];  /* CLOCK_MONOTONIC */
+	uint8_t overridden[_TUNABLE_MAX];   /* by somebody else, while on trial */
+	int8_t direction[_TUNABLE_MAX];     /* of the last that was kept: 1 up, -1 down */
+	uint8_t reversals[_TUNABLE_MAX];
+	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */
 };
 
 /* Fills up to MAX changes for one report: host settings give one (a trial), placement one per
  * interrupt. Returns how many. */
 size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		  const struct lever_memory *m, struct change *changes, size_t max);
+
+/* The step after the one that C made, in the same direction: its new value in TO. False at the end of
+ * the range, and when the setting is not what C made of it. */
+bool lever_further(const struct decide_input *in, const struct change *c, char to[VALUE_MAX]);
 
 /* A stable id from what is changed and why. */
 void change_name(struct change *c);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "decide/trial.h"
 
+#include <math.h>
+
 const char *verdict_to_string(enum verdict v)
 {
 	static const char *const names[] = {
@@ -93,7 +95,9 @@ static enum sampled take_sample(const struct trial *t, const struct window *w, s
 	}
 	*ret = (struct sample){
 		.load = ratio(l.packets, l.seconds), .packets = l.packets, .softirq_share = worst};
-	ret->guard = total > 0 ? ratio(softirq, l.packets) : 0;
+	/* Of the packets that were processed: a dropped one costs next to nothing, so fewer drops
+	 * would look like dearer packets. */
+	ret->guard = total > 0 ? ratio(softirq, l.packets - l.drops) : 0;
 	return measure(t, w, &l, ret);
 }
 
@@ -123,22 +127,39 @@ static double largest(const double *values, size_t n)
 	return m;
 }
 
-static bool is_rare(const struct trial *t)
+static bool is_rare(const struct samples *s)
 {
 	size_t with_event = 0;
 
-	for (size_t i = 0; i < t->baseline.n; i++)
-		with_event += t->baseline.measure[i] > 0;
-	return with_event * 2 <= t->baseline.n;
+	for (size_t i = 0; i < s->n; i++)
+		with_event += s->measure[i] > 0;
+	return with_event * 2 <= s->n;
 }
 
-static bool is_noisy(const struct samples *s)
+/* Root mean square of the steps from tick to tick, in parts of the median. */
+static double jitter(const struct samples *s)
 {
-	double low = s->n ? s->measure[0] : 0;
+	double sum = 0, middle = median_of(s->measure, s->n);
 
-	for (size_t i = 0; i < s->n; i++)
-		low = MIN(low, s->measure[i]);
-	return largest(s->measure, s->n) - low > NOISY * median_of(s->measure, s->n);
+	if (s->n < 2 || middle <= 0)
+		return 0;
+	for (size_t i = 1; i < s->n; i++)
+		sum += (s->measure[i] - s->measure[i - 1]) * (s->measure[i] - s->measure[i - 1]);
+	return sqrt(sum / (double)(s->n - 1)) / middle;
+}
+
+/* Whether the fall is more than a random walk of the same steps would have reached meanwhile. */
+static bool beyond_drift(const struct samples *before, const struct samples *after)
+{
+	double high = median_of(before->measure, before->n),
+	       low = median_of(after->measure, after->n), steps = jitter(before);
+	double ticks = (double)before->n / 2 + SETTLE_TICKS + (double)after->n / 2;
+
+	if (low > CURED * high)
+		steps = MAX(steps, jitter(after));
+	else
+		low = CURED * high;
+	return log(high / low) >= DRIFT_SIGMAS * steps * sqrt(ticks);
 }
 
 /* Whether LOWER is below UPPER by the effect and beyond the noise. */
@@ -181,6 +202,48 @@ void trial_change(struct trial *t, const struct change *c)
 	t->stage = TRIAL_ASKED;
 }
 
+void trial_further(struct trial *t, const char *to)
+{
+	t->change.to[0] = '\0';
+	append_text(t->change.to, sizeof(t->change.to), "%s", to);
+	for (size_t i = 0; i < t->with.n && t->baseline.n < SAMPLES_MAX; i++) {
+		t->baseline.measure[t->baseline.n] = t->with.measure[i];
+		t->baseline.load[t->baseline.n] = t->with.load[i];
+		t->baseline.guard[t->baseline.n++] = t->with.guard[i];
+	}
+	t->events_before += t->events_after;
+	t->packets_before += t->packets_after;
+	t->ticks_before += t->ticks;
+	t->with = (struct samples){};
+	t->events_after = t->packets_after = 0;
+	t->worse = t->saturated_with = t->stretches = 0;
+	t->stretch = 0;
+	t->steps++;
+	t->stage = TRIAL_ASKED;
+}
+
+void trial_interrupt(struct trial *t, const char *reason)
+{
+	if (!trial_in_place(t)) {
+		*t = (struct trial){};
+		return;
+	}
+	t->stage = TRIAL_STUCK;
+	t->reason = reason;
+}
+
+bool trial_in_place(const struct trial *t)
+{
+	return t->stage == TRIAL_SETTLING || t->stage == TRIAL_JUDGING ||
+	       t->stage == TRIAL_AGAIN_SETTLING || t->stage == TRIAL_AGAIN ||
+	       t->stage == TRIAL_STUCK;
+}
+
+const char *trial_value(const struct trial *t)
+{
+	return t->made;
+}
+
 bool trial_learn(struct trial *t, const struct result *r)
 {
 	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
@@ -189,12 +252,21 @@ bool trial_learn(struct trial *t, const struct result *r)
 	t->ticks = 0;
 	switch (t->stage) {
 	case TRIAL_ASKED:
-		t->stage = made ? TRIAL_SETTLING : TRIAL_OFF;
+		if (made)
+			memcpy(t->made, t->change.to, sizeof(t->made));
+		else
+			t->reason = "the next step was refused";
+		/* What somebody else took over in between is theirs. */
+		t->stage = made                                            ? TRIAL_SETTLING
+			   : t->steps > 0 && r->outcome != OUTCOME_FOREIGN ? TRIAL_STUCK
+									   : TRIAL_OFF;
 		break;
 	case TRIAL_WITHDRAWING:
 		t->stage = made ? TRIAL_WITHDRAWN_SETTLING : TRIAL_OFF;
 		break;
 	case TRIAL_REAPPLYING:
+		t->stage = made ? TRIAL_AGAIN_SETTLING : TRIAL_OFF;
+		break;
 	case TRIAL_TAKING_BACK:
 		t->stage = TRIAL_OFF;
 		break;
@@ -210,16 +282,25 @@ static enum verdict inconclusive(struct trial *t, const char *reason)
 	return VERDICT_INCONCLUSIVE;
 }
 
+/* By exposure: drops and squeezes come in bursts, so ticks with an event are counted, not events. */
 static enum verdict judge_rare(struct trial *t)
 {
-	double p;
+	double before = t->packets_before / t->ticks_before, after = t->packets_after / t->ticks;
+	bool done = t->ticks >= RARE_TICKS;
 
 	t->before = ratio(t->events_before, t->packets_before);
 	t->after = ratio(t->events_after, t->packets_after);
-	/* Drops and squeezes come in bursts: ticks with an event are counted, not events. */
-	p = poisson_fewer_probability((unsigned)t->events_before, t->packets_before,
-				      (unsigned)t->events_after, t->packets_after);
-	if (p > SIGNIFICANCE || t->after > (1 - EFFECT_MIN) * t->before)
+	/* Until the exposure is complete only a failure is certain. */
+	if (poisson_fewer_probability(
+		    (unsigned)t->events_before, t->packets_before, (unsigned)t->events_after,
+		    done ? t->packets_after : MAX(before * RARE_TICKS, t->packets_after)) >
+	    SIGNIFICANCE)
+		return VERDICT_NO_EFFECT;
+	if (!done)
+		return VERDICT_NONE;
+	if (after < LOAD_MIN * before || after > LOAD_MAX * before)
+		return inconclusive(t, "the load changed during the trial");
+	if (t->after > (1 - EFFECT_MIN) * t->before)
 		return VERDICT_NO_EFFECT;
 	return guard_worse(t) ? VERDICT_WORSE : VERDICT_KEPT;
 }
@@ -228,21 +309,44 @@ static enum verdict judge(struct trial *t)
 {
 	t->before = median_of(t->baseline.measure, t->baseline.n);
 	t->after = median_of(t->with.measure, t->with.n);
+	if (t->rare)
+		return judge_rare(t);
 	if (!same_load(&t->baseline, &t->with))
 		return inconclusive(t, "the load changed during the trial");
-	if (is_rare(t))
-		return t->ticks < RARE_TICKS ? VERDICT_NONE : judge_rare(t);
 	if (guard_worse(t)) {
 		t->reason = "each packet costs more CPU time";
 		return VERDICT_WORSE;
 	}
 	if (!clearly_below(&t->with, &t->baseline))
 		return VERDICT_NO_EFFECT;
-	if (is_noisy(&t->baseline) && t->symptom != SYMPTOM_BACKLOG_DROP) {
-		t->stage = TRIAL_WITHDRAWING;
-		return VERDICT_WITHDRAW;
+	/* Squeezes of a CPU that has no time left with the change either: other numbers, no gain. */
+	if (t->symptom == SYMPTOM_SQUEEZED && t->saturated_before &&
+	    t->saturated_with * 2 > t->with.n)
+		return VERDICT_NO_EFFECT;
+	if (beyond_drift(&t->baseline, &t->with))
+		return VERDICT_KEPT;
+	if (t->symptom == SYMPTOM_BACKLOG_DROP) {
+		t->stretches = 1;
+		return VERDICT_NONE;
 	}
-	return VERDICT_KEPT;
+	t->stage = TRIAL_WITHDRAWING;
+	return VERDICT_WITHDRAW;
+}
+
+/* What a withdrawal would tell, without one: noise that comes and goes comes back. */
+static enum verdict judge_long(struct trial *t, const struct sample *x)
+{
+	double mean, worst = (1 - EFFECT_MIN) * t->before;
+
+	t->stretch += x->measure;
+	if (t->ticks % JUDGE_TICKS != 0)
+		return VERDICT_NONE;
+	mean = t->stretch / JUDGE_TICKS;
+	t->stretch = 0;
+	t->after = MAX(t->after, mean);
+	if (mean > worst)
+		return VERDICT_NO_EFFECT;
+	return ++t->stretches < LONG_STRETCHES ? VERDICT_NONE : VERDICT_KEPT;
 }
 
 /* Without the change again: did the measure rise? */
@@ -257,6 +361,17 @@ static enum verdict judge_withdrawal(struct trial *t)
 	return VERDICT_REAPPLY;
 }
 
+/* And with it once more: did the measure fall? */
+static enum verdict judge_again(struct trial *t)
+{
+	if (!same_load(&t->without, &t->again))
+		return inconclusive(t, "the load changed after the change was made again");
+	if (!clearly_below(&t->again, &t->without))
+		return inconclusive(
+			t, "making it again made nothing better: the improvement was chance");
+	return VERDICT_KEPT;
+}
+
 /* Rails that do not wait for the end of the window. */
 static bool plainly_worse(struct trial *t, const struct sample *x)
 {
@@ -264,7 +379,7 @@ static bool plainly_worse(struct trial *t, const struct sample *x)
 		t->reason = "a CPU became saturated";
 		t->worse++;
 	} else if (x->measure > 2 * largest(t->baseline.measure, t->baseline.n) && x->measure > 0 &&
-		   !is_rare(t)) {
+		   !t->rare) {
 		t->reason = "it more than doubled";
 		t->worse++;
 	} else {
@@ -273,23 +388,33 @@ static bool plainly_worse(struct trial *t, const struct sample *x)
 	return t->worse >= WORSE_TICKS;
 }
 
-static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool acute)
+static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool present, bool acute)
 {
-	/* Two calm ticks: it was a spike, and nothing needs to be tried. */
-	t->worse = acute ? 0 : t->worse + 1;
-	if (t->worse >= 2)
+	if (!present)
 		return VERDICT_CANCELLED;
-	keep_sample(&t->baseline, x);
+	t->worse = acute ? 0 : t->worse + 1;
+	if (t->baseline.n < BASELINE_TICKS)
+		keep_sample(&t->baseline, x);
 	t->events_before += x->events > 0;
 	t->packets_before += x->packets;
 	t->saturated_before |= x->softirq_share >= SATURATED;
 	if (t->baseline.n < BASELINE_TICKS)
 		return VERDICT_NONE;
+	t->rare = is_rare(&t->baseline);
+	/* Two calm ticks: it was a spike, and nothing needs to be tried. Or it comes now and then:
+	 * that takes longer to see. */
+	if (!t->rare && t->worse >= 2)
+		return VERDICT_CANCELLED;
+	if (t->rare && t->ticks < RARE_BASELINE_TICKS)
+		return VERDICT_NONE;
+	if (t->rare && t->events_before < RARE_EVENTS_MIN)
+		return VERDICT_CANCELLED;
 	t->worse = 0;
+	t->ticks_before = t->ticks;
 	return VERDICT_CHANGE;
 }
 
-enum verdict trial_tick(struct trial *t, const struct window *w, bool acute)
+enum verdict trial_tick(struct trial *t, const struct window *w, bool present, bool acute)
 {
 	enum sampled sampled;
 	struct sample x;
@@ -297,6 +422,8 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool acute)
 	if (t->stage == TRIAL_OFF || t->stage == TRIAL_ASKED || t->stage == TRIAL_WITHDRAWING ||
 	    t->stage == TRIAL_REAPPLYING || t->stage == TRIAL_TAKING_BACK)
 		return VERDICT_NONE;
+	if (t->stage == TRIAL_STUCK)
+		return VERDICT_INCONCLUSIVE;
 	/* A re-baselined window has lost the ticks that would be judged. */
 	sampled = take_sample(t, w, &x);
 	if (sampled == SAMPLE_NOT_DUE)
@@ -309,24 +436,31 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool acute)
 	t->ticks++;
 	switch (t->stage) {
 	case TRIAL_BASELINE:
-		return tick_baseline(t, &x, acute);
+		return tick_baseline(t, &x, present, acute);
 	case TRIAL_SETTLING:
 	case TRIAL_WITHDRAWN_SETTLING:
+	case TRIAL_AGAIN_SETTLING:
 		if (t->ticks >= SETTLE_TICKS) {
-			t->stage = t->stage == TRIAL_SETTLING ? TRIAL_JUDGING : TRIAL_WITHDRAWN;
+			t->stage++; /* what settles is judged next */
 			t->ticks = 0;
 		}
 		return VERDICT_NONE;
 	case TRIAL_JUDGING:
 		keep_sample(&t->with, &x);
+		t->saturated_with += x.softirq_share >= SATURATED;
 		t->events_after += x.events > 0;
 		t->packets_after += x.packets;
 		if (plainly_worse(t, &x))
 			return VERDICT_WORSE;
+		if (t->stretches > 0)
+			return judge_long(t, &x);
 		return t->ticks < JUDGE_TICKS ? VERDICT_NONE : judge(t);
 	case TRIAL_WITHDRAWN:
 		keep_sample(&t->without, &x);
 		return t->ticks < WITHDRAW_TICKS ? VERDICT_NONE : judge_withdrawal(t);
+	case TRIAL_AGAIN:
+		keep_sample(&t->again, &x);
+		return t->ticks < AGAIN_TICKS ? VERDICT_NONE : judge_again(t);
 	default:
 		return VERDICT_NONE;
 	}

@@ -13,11 +13,29 @@
  *   - the median of the measure fell by EFFECT_MIN or more, and
  *   - the samples lie further below the baseline than its noise explains: rank-sum test at
  *     SIGNIFICANCE (decide/statistic.h), which supposes no distribution;
- *   - for rare events (most baseline ticks without one) the judgement is by exposure instead:
- * RARE_TICKS of packets, and the Poisson test on events per packet;
- *   - no guard got worse: CPU time in softirq per packet, by the same test, above GUARD_MAX.
- * A keep on a noisy baseline is confirmed by withdrawing the change once: the measure must rise
- * again. A baseline with drops is never withdrawn for that: it would cost packets.
+ *   - for rare events (most of the first baseline ticks without one) the judgement is by exposure
+ *     instead: the baseline grows to RARE_BASELINE_TICKS, the judgement to RARE_TICKS, and the
+ *     Poisson test compares ticks with an event per packet; it ends early when the events already
+ *     seen can no longer pass it;
+ *   - no guard got worse: CPU time in softirq per processed packet, by the same test, above
+ *     GUARD_MAX;
+ *   - for squeezes: a CPU that was saturated with softirqs is so no more. As long as there is no time
+ *     left, another way to count its runs is no gain.
+ * The rank-sum test supposes that ticks know nothing of each other, but traffic has a memory: a
+ * load that was high by chance for ten seconds falls just as well by itself. So a fall counts at once
+ * only when it is larger than what a random walk of the observed tick-to-tick steps would reach
+ * between the middle of the baseline and the middle of the judgement (DRIFT_SIGMAS standard
+ * deviations; a load with a shorter memory than a random walk drifts less). Otherwise
+ *   - the change is withdrawn for WITHDRAW_TICKS and made again for AGAIN_TICKS, and must show its
+ *     effect both times; or
+ *   - for drops, since a withdrawal costs packets: the judgement goes on for LONG_STRETCHES
+ *     stretches of JUDGE_TICKS, all of which must stay below the baseline by the effect.
+ *
+ * No effect is not the end while the range goes on: these levers act by a threshold (a burst fits
+ * into the backlog or does not; netdev_budget lies above 64 packets for each NAPI instance of the CPU
+ * or below), so the next step is made. What had no effect is baseline too: the next step is judged
+ * against all that was seen before it, so that more steps are not more chances for chance. Only when the last step
+ * of the range has no effect either does everything go back to where it began.
  *
  * Ended at once, and taken back: a measure above twice the worst of the baseline for WORSE_TICKS in
  * a row; CPUs that became saturated; a window that was re-baselined (suspend, hotplug).
@@ -33,22 +51,28 @@
 #define SETTLE_TICKS   2
 #define JUDGE_TICKS    8
 #define WITHDRAW_TICKS 4
-#define RARE_TICKS     60
-#define WORSE_TICKS    3
-#define EFFECT_MIN     0.3
-#define SIGNIFICANCE   0.01
-#define GUARD_MAX      1.25
-#define LOAD_MIN       0.5
-#define LOAD_MAX       2.0
-#define NOISY          0.5  /* (max - min) / median of the baseline */
-#define SATURATED      0.95 /* softirq share of a CPU's time */
+#define AGAIN_TICKS    6
+#define LONG_STRETCHES 24
+/* Five events before and none in twice the exposure after are significant: (1/3)^5 < 0.01. */
+#define RARE_BASELINE_TICKS 60
+#define RARE_TICKS          120
+#define RARE_EVENTS_MIN     5
+#define WORSE_TICKS         3
+#define EFFECT_MIN          0.3
+#define SIGNIFICANCE        0.01
+#define GUARD_MAX           1.25
+#define LOAD_MIN            0.5
+#define LOAD_MAX            2.0
+#define DRIFT_SIGMAS        2.33 /* as SIGNIFICANCE, one-sided */
+#define CURED               0.05 /* of the baseline: what is left may jitter as it likes */
+#define SATURATED           0.95 /* softirq share of a CPU's time */
 
 enum verdict {
 	VERDICT_NONE,      /* goes on */
 	VERDICT_CANCELLED, /* the symptom left during the baseline: nothing was changed */
 	VERDICT_CHANGE,    /* the baseline is complete: make the change */
 	VERDICT_WITHDRAW,  /* take the change back for a while, to confirm it */
-	VERDICT_REAPPLY,   /* confirmed: make it again; it is kept */
+	VERDICT_REAPPLY,   /* it got worse without the change: make it again */
 	VERDICT_KEPT,
 	VERDICT_NO_EFFECT,    /* take it back */
 	VERDICT_WORSE,        /* take it back, and never again on this host as it is */
@@ -71,27 +95,43 @@ struct trial {
 		TRIAL_WITHDRAWING, /* as ASKED, for the withdrawal */
 		TRIAL_WITHDRAWN_SETTLING,
 		TRIAL_WITHDRAWN,
-		TRIAL_REAPPLYING, /* as ASKED; kept when it comes back */
+		TRIAL_REAPPLYING, /* as ASKED */
+		TRIAL_AGAIN_SETTLING,
+		TRIAL_AGAIN,
 		TRIAL_TAKING_BACK,
+		TRIAL_STUCK, /* to be taken back, for `reason` */
 	} stage;
 	enum symptom symptom;
 	struct change change; /* from TRIAL_ASKED on */
 	struct cpuset cpus;
-	struct samples baseline, with, without;
+	struct samples baseline, with, without, again;
 	/* exposure, for rare events */
 	double events_before, packets_before, events_after, packets_after;
-	bool saturated_before;
-	unsigned ticks, worse;
+	unsigned ticks_before;
+	bool rare, saturated_before;
+	unsigned ticks, worse, saturated_with;
+	unsigned steps;     /* made beyond the first */
+	unsigned stretches; /* of a long judgement, that were fine */
+	double stretch;     /* sum of the measures of the one that runs */
 	/* the numbers of the verdict, for explain */
 	double before, after;
-	const char *reason; /* why inconclusive or worse; a constant */
+	const char *reason;   /* why inconclusive or worse; a constant */
+	char made[VALUE_MAX]; /* the value of the last step that was made */
 };
 
 void trial_open(struct trial *t, enum symptom symptom, const struct cpuset *cpus);
 /* The change that VERDICT_CHANGE asked for was chosen. */
 void trial_change(struct trial *t, const struct change *c);
+/* The change had no effect: TO is asked for next. The trial's change keeps where it began. */
+void trial_further(struct trial *t, const char *to);
+/* What it stands on is gone: a baseline is forgotten, a change is taken back in the next tick. REASON is
+ * a constant. */
+void trial_interrupt(struct trial *t, const char *reason);
+/* Whether its change is made now (and not withdrawn), and to which value. */
+bool trial_in_place(const struct trial *t);
+const char *trial_value(const struct trial *t);
 /* What act/ said about the change, its withdrawal, its return, or its taking back. Returns true
  * when the trial ended with it. */
 bool trial_learn(struct trial *t, const struct result *r);
-/* One tick. ACUTE: the symptom was seen in it. */
-enum verdict trial_tick(struct trial *t, const struct window *w, bool acute);
+/* One tick. PRESENT: the symptom is not over; ACUTE: it was seen in this tick. */
+enum verdict trial_tick(struct trial *t, const struct window *w, bool present, bool acute);

@@ -123,18 +123,18 @@ START_TEST(change_without_effect_is_taken_back_and_retired)
 	squeeze_cpu0(290);
 	plant_run(&p, 60);
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
-	ck_assert_uint_eq(p.writes, 2); /* there and back */
+	ck_assert_uint_eq(p.writes, 5); /* 450, 675, 1012, 1200 and back */
 	plant_run(&p, 500);
-	ck_assert_uint_eq(p.writes, 2);
+	ck_assert_uint_eq(p.writes, 5);
 	plant_run(&p, 3600);
-	ck_assert_uint_eq(p.writes, 4); /* a second time after ten minutes, then never again */
+	ck_assert_uint_eq(p.writes, 10); /* a second time after ten minutes, then never again */
 	plant_run(&p, 36000);
-	ck_assert_uint_eq(p.writes, 4);
+	ck_assert_uint_eq(p.writes, 10);
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
 	/* … until the host changes. */
 	decider_reset(p.decider);
 	plant_run(&p, 5);
-	ck_assert_uint_eq(p.writes, 5);
+	ck_assert_uint_eq(p.writes, 11);
 }
 END_TEST
 
@@ -491,7 +491,7 @@ START_TEST(harmful_change_is_taken_back_and_retired)
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
 	ck_assert_uint_le(at_worse, 6);
-	ck_assert_uint_le(p.writes, 6); /* once; the other lever, without effect, twice */
+	ck_assert_uint_le(p.writes, 10); /* once; the other lever's range, without effect, twice */
 }
 END_TEST
 
@@ -549,6 +549,112 @@ START_TEST(dearer_packets_are_no_gain)
 }
 END_TEST
 
+/* A lever that acts by a threshold (a burst that fits into the backlog or does not): the first steps
+ * do nothing, and the range is not given up for that. */
+START_TEST(steps_without_effect_are_followed_by_the_next)
+{
+	plant_run(&p, 10);
+	for (unsigned i = 0; i < 200; i++) {
+		p.cpu[2].drops =
+			p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number >= 4000 ? 0 : 2000;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 5062);
+	ck_assert_uint_eq(p.writes, 4); /* 1500, 2250, 3375, 5062 */
+}
+END_TEST
+
+START_TEST(refused_step_goes_back_to_the_beginning)
+{
+	plant_run(&p, 10);
+	p.cpu[2].drops = 2000;
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.outcome = OUTCOME_REFUSED;
+	do {
+		plant_run(&p, 1);
+	} while (!plant_change(&p, TUNABLE_NETDEV_MAX_BACKLOG) ||
+		 plant_change(&p, TUNABLE_NETDEV_MAX_BACKLOG)->planned);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 1500);
+	p.outcome = OUTCOME_DONE;
+	plant_run(&p, 2);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 1000);
+}
+END_TEST
+
+/* A burst every few seconds: no tick is like the last, and yet packets are lost all day. */
+START_TEST(rare_drops_are_judged_by_exposure)
+{
+	plant_run(&p, 10);
+	for (unsigned i = 0; i < 600; i++) {
+		p.cpu[2].drops =
+			i % 7 == 0 && p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number < 2000 ? 3000
+											      : 0;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 2250);
+	ck_assert_uint_eq(p.writes, 2);
+}
+END_TEST
+
+START_TEST(single_burst_of_drops_starts_nothing)
+{
+	for (unsigned i = 0; i < 600; i++) {
+		p.cpu[2].drops = i % 60 == 30 ? 3000 : 0;
+		plant_run(&p, 1);
+	}
+	ck_assert_uint_eq(p.writes, 0);
+}
+END_TEST
+
+/* Packets that are no longer dropped have to be processed: that is no rise of the price. */
+START_TEST(fewer_drops_are_not_dearer_packets)
+{
+	plant_run(&p, 10);
+	for (unsigned i = 0; i < 60; i++) {
+		bool raised = p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number > 1000;
+
+		p.cpu[2] = (struct plant_cpu){.packets = raised ? 20000 : 5000,
+					      .drops = raised ? 0 : 15000,
+					      .runs = 2000,
+					      .softirq = raised ? 0.4 : 0.1,
+					      .busy = 0.5};
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 1500);
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
+/* case G02: without time left, fewer squeezes only mean longer runs. */
+START_TEST(saturated_cpu_is_not_helped_by_longer_runs)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].softirq = p.cpu[0].busy = 1;
+	for (unsigned i = 0; i < 60; i++) {
+		p.cpu[0].squeezes = p.values.host[TUNABLE_NETDEV_BUDGET].number > 500 ? 0 : 95;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
+/* A load with a memory: high for a while, then low for a while. It fell, but not because of us. */
+START_TEST(slow_wandering_is_no_success)
+{
+	static const double wander[] = {80, 72, 60, 45, 38, 30, 33, 28, 25, 31, 22, 24, 28, 20};
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 400; i++) {
+		p.cpu[0].squeezes = wander[MIN(i, (unsigned)ELEMENTSOF(wander) - 1)];
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("decide");
@@ -586,5 +692,12 @@ int main(void)
 	tcase_add_test(t, noisy_keep_is_confirmed_by_withdrawing);
 	tcase_add_test(t, noisy_keep_that_was_chance_goes_back);
 	tcase_add_test(t, dearer_packets_are_no_gain);
+	tcase_add_test(t, steps_without_effect_are_followed_by_the_next);
+	tcase_add_test(t, refused_step_goes_back_to_the_beginning);
+	tcase_add_test(t, rare_drops_are_judged_by_exposure);
+	tcase_add_test(t, single_burst_of_drops_starts_nothing);
+	tcase_add_test(t, fewer_drops_are_not_dearer_packets);
+	tcase_add_test(t, saturated_cpu_is_not_helped_by_longer_runs);
+	tcase_add_test(t, slow_wandering_is_no_success);
 	return run_suite("decide", t);
 }
