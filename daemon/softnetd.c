@@ -135,22 +135,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-static void log_complaints(const struct complaints *c)
-{
-	for (unsigned i = 0; i < c->n; i++) {
-		const struct complaint *one = &c->item[i];
-
-		if (one->file && one->line > 0)
-			log_error("%s:%u: %s", one->file, one->line, one->text);
-		else if (one->file)
-			log_error("%s: %s", one->file, one->text);
-		else
-			log_error("%s", one->text);
-	}
-	if (c->more > 0)
-		log_error("and %u more complaints", c->more);
-}
-
 static int start_engine(struct daemon *d, const struct options *o)
 {
 	struct engine_options eo = {
@@ -183,7 +167,7 @@ static int start_engine(struct daemon *d, const struct options *o)
 		complaints = (struct complaints){};
 		r = engine_new(&eo, &complaints, &other, &d->engine);
 	}
-	log_complaints(&complaints);
+	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	if (r == -EBUSY)
 		log_error("softnetd runs already, with pid %d", other);
 	else if (r < 0 && complaints.n == 0)
@@ -294,7 +278,7 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 
 	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
 	r = engine_reload(d->engine, &complaints);
-	log_complaints(&complaints);
+	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	complaints_done(&complaints);
 	if (r < 0)
 		log_error("The configuration is not used; softnetd goes on with the one it has");
