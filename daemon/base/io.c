@@ -23,10 +23,17 @@ static int open_in_root(const struct io *io, const char *path, int flags, mode_t
 	};
 	int fd;
 
-	if (io->live)
+	if (io->live) {
 		fd = openat(io->root, path, flags | O_CLOEXEC, mode);
-	else
+		return fd < 0 ? -errno : fd;
+	}
+	/* A path with "..", as /sys/class/net's links have, gives EAGAIN when anybody on the system
+	 * renamed or mounted something meanwhile; openat2(2) says to try again. */
+	for (unsigned tries = 0; tries < 100; tries++) {
 		fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
 	return fd < 0 ? -errno : fd;
 }
 
