@@ -376,15 +376,26 @@ int engine_give_back_unwanted(struct engine *e)
 
 int engine_give_back_all(struct engine *e, struct restore_report *ret)
 {
+	static const enum outcome outcomes[] = {
+		[RESTORE_WRITTEN] = OUTCOME_DONE,    [RESTORE_WAS_SO] = OUTCOME_UNCHANGED,
+		[RESTORE_FOREIGN] = OUTCOME_FOREIGN, [RESTORE_GONE] = OUTCOME_UNSUPPORTED,
+		[RESTORE_FAILED] = OUTCOME_REFUSED,
+	};
 	int r;
 
 	r = restore_all(e->actuator, e->ledger, e->topology, ret);
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct restore_item *item = &ret->item[i];
 
-		if (item->verdict != RESTORE_WRITTEN && item->verdict != RESTORE_WAS_SO)
+		const struct result result = {.outcome = outcomes[item->verdict],
+					      .error = item->error};
+
+		/* At the start nobody listens yet. */
+		if (!e->listener && item->verdict != RESTORE_WAS_SO)
 			log_warning("%s", item->text);
-		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE, .text = item->text});
+		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE,
+						      .result = &result,
+						      .text = item->text});
 		engine_remember(e, NULL, OUTCOME_DONE, item->error, item->text);
 	}
 	engine_place_from_ledger(e);

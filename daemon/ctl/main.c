@@ -215,8 +215,12 @@ static void print_help(void)
 	for (const struct verb *v = ctl_verbs; v->name; v++) {
 		char left[64];
 
+		/* By bytes: "…" is three, but such words do not fit in any case. */
 		snprintf(left, sizeof(left), "%s %s", v->name, v->args);
-		printf("  %-34s %s\n", left, v->help);
+		if (strlen(left) <= 22)
+			printf("  %-22s %s\n", left, v->help);
+		else
+			printf("  %s\n  %-22s %s\n", left, "", v->help);
 	}
 	puts("\nOptions:");
 	print_options(NULL);

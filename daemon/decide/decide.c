@@ -210,8 +210,15 @@ static void judge(struct decider *d, const struct decide_input *in)
 		return;
 	}
 	for (unsigned i = 0; i < d->out.n_reports; i++) {
-		present |= d->out.report[i].symptom == d->trial.symptom;
-		acute |= d->out.report[i].symptom == d->trial.symptom && d->out.report[i].acute;
+		const struct symptom_report *r = &d->out.report[i];
+
+		if (r->symptom != d->trial.symptom)
+			continue;
+		present = true;
+		acute |= r->acute;
+		/* More CPUs may turn out to have it until the baseline is complete. */
+		if (d->trial.stage == TRIAL_BASELINE)
+			d->trial.cpus = cpuset_or(&d->trial.cpus, &r->cpus);
 	}
 	v = trial_tick(&d->trial, in->window, present, acute);
 	if (v == VERDICT_NO_EFFECT && go_further(d, in, &v))

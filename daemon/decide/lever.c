@@ -169,6 +169,14 @@ static size_t place_again(const struct decide_input *in, const struct symptom_re
 	return 1;
 }
 
+/* Its last trial could not be judged, and the next one is not due yet: that is no reason to go on to
+ * the next lever, which may be the wrong one. */
+static bool is_waiting(const struct decide_input *in, const struct lever_memory *m,
+		       enum tunable_id id)
+{
+	return m->inconclusive[id] > 0 && !m->retired[id] && in->now_usec < m->not_before[id];
+}
+
 size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		  const struct lever_memory *m, struct change *changes, size_t max)
 {
@@ -178,16 +186,24 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 	case SYMPTOM_BACKLOG_DROP:
 		if (step_setting(in, r, m, true, TUNABLE_NETDEV_MAX_BACKLOG, &changes[0]))
 			return 1;
+		if (is_waiting(in, m, TUNABLE_NETDEV_MAX_BACKLOG))
+			return 0;
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
 	case SYMPTOM_SQUEEZED:
 		/* Unknown cause: the packet budget first; it is the cheaper trial, since time stays
 		 * bounded. */
-		if (r->cause != CAUSE_TIME &&
-		    step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET, &changes[0]))
-			return 1;
-		if (r->cause != CAUSE_PACKETS &&
-		    step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]))
-			return 1;
+		if (r->cause != CAUSE_TIME) {
+			if (step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET, &changes[0]))
+				return 1;
+			if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET))
+				return 0;
+		}
+		if (r->cause != CAUSE_PACKETS) {
+			if (step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]))
+				return 1;
+			if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET_USECS))
+				return 0;
+		}
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
 	case SYMPTOM_HOT_CPU:
 		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
@@ -196,6 +212,8 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		 */
 		if (step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET, &changes[0]))
 			return 1;
+		if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET))
+			return 0;
 		return step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]);
 	case SYMPTOM_IRQ_LEAKED:
 		return place_again(in, r, &changes[0]);

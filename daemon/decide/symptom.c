@@ -162,6 +162,49 @@ static bool squeezed(const struct cpu_sum *s, double share_from, double rate_fro
 	return ratio((double)s->squeezed, (double)s->processed) >= SQUEEZE_PER_PACKET;
 }
 
+static bool squeezed_in_tick(const struct tick *t, unsigned cpu)
+{
+	const struct cpu_delta *d = &t->cpu[cpu];
+	double seconds = (double)(t->end_usec - t->begin_usec) / (double)USEC_PER_SEC;
+	struct cpu_sum s = {.processed = d->processed,
+			    .squeezed = d->squeezed,
+			    .net_rx = d->net_rx,
+			    .seconds = seconds};
+
+	return (d->have & HAVE_SOFTNET) && d->squeezed > 0 &&
+	       ratio(d->processed, seconds) >= SQUEEZE_PACKETS_MIN &&
+	       squeezed(&s, SQUEEZE_SHARE_ENTER, SQUEEZE_RATE_MIN);
+}
+
+/* Squeezes that go from CPU to CPU: no single one of them has enough ticks (bpftune#125). Which CPUs
+ * had them, or none when the machine as a whole is not squeezed. */
+static struct cpuset squeezed_in_turns(const struct decide_input *in)
+{
+	struct cpuset cpus = {}, none = {};
+	unsigned ticks = 0;
+	struct load all;
+
+	for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS); age++) {
+		const struct tick *t = window_tick(in->window, age);
+		bool any = false;
+
+		for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
+			if (!squeezed_in_tick(t, cpu))
+				continue;
+			cpuset_add(&cpus, cpu);
+			any = true;
+		}
+		ticks += any;
+	}
+	if (ticks < DETECT_GROWN)
+		return none;
+	all = window_load(in->window, &in->topology->online, DETECT_TICKS);
+	return ratio(all.squeezes, all.runs > 0 ? all.runs : all.packets) >=
+			       (all.runs > 0 ? SQUEEZE_SHARE_ENTER : SQUEEZE_PER_PACKET)
+		       ? cpus
+		       : none;
+}
+
 /* Column 1 of softnet_stat is counted after GRO and again per VLAN round, so it cannot tell which
  * limit hit: the NICs' own packets per NET_RX run can, but only as an average over all runs. */
 static enum squeeze_cause squeeze_cause(const struct decide_input *in, const struct load *l,
@@ -203,6 +246,7 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 		[CAUSE_PACKETS] = "they hit the packet budget",
 		[CAUSE_TIME] = "they hit the time limit",
 	};
+	struct cpuset in_turns = squeezed_in_turns(in);
 	struct found found = {};
 	struct symptom_report *r;
 	double per_run;
@@ -216,6 +260,7 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 			     ratio((double)sum.processed, sum.seconds) >= SQUEEZE_PACKETS_MIN &&
 			     squeezed(&sum, SQUEEZE_SHARE_ENTER, SQUEEZE_RATE_MIN);
 
+		enter |= cpuset_has(&in_turns, cpu);
 		if (hold(&s->squeeze[cpu], enter,
 			 squeezed(&now, SQUEEZE_SHARE_LEAVE, SQUEEZE_RATE_MIN / 2), in->now_usec))
 			found_add(&found, cpu, &s->squeeze[cpu]);

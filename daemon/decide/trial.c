@@ -20,6 +20,8 @@ const char *verdict_to_string(enum verdict v)
 	return names[v];
 }
 
+#define MEDIAN_TO_SIGMA 1.4826 /* of a normal distribution's absolute values */
+
 static double ratio(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
@@ -136,16 +138,17 @@ static bool is_rare(const struct samples *s)
 	return with_event * 2 <= s->n;
 }
 
-/* Root mean square of the steps from tick to tick, in parts of the median. */
+/* The standard deviation of the steps from tick to tick, in parts of the median; from their median, so
+ * that the one step between two settings does not count. */
 static double jitter(const struct samples *s)
 {
-	double sum = 0, middle = median_of(s->measure, s->n);
+	double steps[SAMPLES_MAX], middle = median_of(s->measure, s->n);
 
 	if (s->n < 2 || middle <= 0)
 		return 0;
 	for (size_t i = 1; i < s->n; i++)
-		sum += (s->measure[i] - s->measure[i - 1]) * (s->measure[i] - s->measure[i - 1]);
-	return sqrt(sum / (double)(s->n - 1)) / middle;
+		steps[i - 1] = fabs(s->measure[i] - s->measure[i - 1]);
+	return MEDIAN_TO_SIGMA * median(steps, s->n - 1) / middle;
 }
 
 /* Whether the fall is more than a random walk of the same steps would have reached meanwhile. */

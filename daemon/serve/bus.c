@@ -368,8 +368,3 @@ void bus_server_refresh(struct bus_server *s)
 		if (manager_emit_properties(c->bus) < 0 || client_lags(c))
 			c->doomed = true;
 }
-
-unsigned bus_server_clients(const struct bus_server *s)
-{
-	return s->n_clients;
-}

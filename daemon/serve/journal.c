@@ -129,7 +129,7 @@ static enum log_level level_of(const struct engine_event *event)
 	if (event->kind == EVENT_SYMPTOM_ENTER)
 		return event->report->symptom == SYMPTOM_STALLED ? LOG_LEVEL_WARNING
 								 : LOG_LEVEL_NOTICE;
-	if (event->kind == EVENT_CHANGE)
+	if (event->result)
 		switch (event->result->outcome) {
 		case OUTCOME_REFUSED:
 		case OUTCOME_DIFFERENT:

@@ -41,6 +41,20 @@ static const char *cell(char buf[CELL_MAX], const json_t *d, const char *key)
 	return cell_number(buf, get(d, key));
 }
 
+#define TARGET_MAX 400 /* an identity, whole */
+
+/* "30 (virtio1-input.0)"; "" for the host. */
+static const char *target_cell(char *buf, size_t size, const json_t *d)
+{
+	const char *target = text(d, "target"), *name = text(d, "name");
+
+	if (target && name)
+		snprintf(buf, size, "%s (%s)", target, name);
+	else
+		snprintf(buf, size, "%s", target ?: name ?: "");
+	return buf;
+}
+
 static void show_head(FILE *out, const json_t *status)
 {
 	const json_t *host = get(status, "host"), *daemon = get(status, "daemon");
@@ -257,9 +271,9 @@ static void show_changes(FILE *out, unsigned width, const json_t *status)
 	fputc('\n', out);
 	s = sheet_new(width, heads);
 	json_array_foreach (changes, i, c) {
-		char since[CELL_MAX];
+		char since[CELL_MAX], target[TARGET_MAX];
 		const char *cells[] = {
-			text(c, "setting"),  text(c, "target") ?: text(c, "name"),
+			text(c, "setting"),  target_cell(target, sizeof(target), c),
 			text(c, "original"), text(c, "now"),
 			text(c, "state"),    cell_time(since, get(c, "since")),
 			text(c, "why"),
@@ -391,10 +405,10 @@ void show_settings(FILE *out, unsigned width, json_t *settings)
 	size_t i;
 
 	json_array_foreach (settings, i, d) {
-		char wish[128];
+		char wish[128], target[TARGET_MAX];
 		const char *cells[] = {
 			text(d, "setting"),
-			text(d, "target") ?: "",
+			target_cell(target, sizeof(target), d),
 			text(d, "value"),
 			text(d, "unit") ?: "",
 			wish,

@@ -4,7 +4,7 @@
 . tests/cli/host.bash
 make_host
 
-mapfile -t verbs < <(ctl --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+mapfile -t verbs < <(ctl --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 [ "${#verbs[@]}" -ge 10 ] && ok "help lists the verbs" || not_ok "help lists the verbs" "${verbs[*]}"
 
 # Verbs of the manual page: what stands behind .TP in its section VERBS.

@@ -81,6 +81,8 @@ put proc/sys/net/core/netdev_max_backlog 5000
 expect_json "restore through the daemon" '.failed == 0 and (.restored | length) == 2' ctl restore --json
 [ "$(value netdev_budget)" = 300 ] && ok "ours went back" || not_ok "ours went back" "$(value netdev_budget)"
 [ "$(value netdev_max_backlog)" = 5000 ] && ok "somebody else's stays" || not_ok "somebody else's stays"
+[ "$(grep -c "somebody else made it 5000" "$tmp/log")" -eq 1 ] && ok "and is named once" ||
+	not_ok "and is named once" "$(cat "$tmp/log")"
 ctl set netdev_budget 650 >/dev/null
 kill -KILL "$daemon"
 wait "$daemon" 2>/dev/null
@@ -163,8 +165,19 @@ if command -v script >/dev/null; then
 	[ "$got" -eq 0 ] && grep -q $'\033\\[H' "$tmp/log" && grep -q "Seen and done" "$tmp/log" &&
 		ok "--live paints on a terminal" || not_ok "--live paints on a terminal" "$got: $(cat -v "$tmp/log" | head -40)"
 	[ "$(value netdev_budget)" = 300 ] && ok "Ctrl-C gives everything back" || not_ok "Ctrl-C gives everything back"
+	# Why it does not start is said, although no picture was ever painted.
+	timeout 30 script -qec "$BUILD/softnetd --root $host --config-dir config --profile balnced --live" \
+		/dev/null >"$tmp/log" 2>&1
+	[ $? -eq 1 ] && grep -q "did you mean balanced" "$tmp/log" && ok "--live that cannot start says why" ||
+		not_ok "--live that cannot start says why" "$(cat -v "$tmp/log")"
 else
 	skip "--live paints on a terminal" "no script(1)"
+	skip "--live that cannot start says why" "no script(1)"
 fi
+
+# --- every MESSAGE_ID is explained, and nothing else is ---
+used=$(sed -n 's/^#define ID_.* "\([0-9a-f]\{32\}\)"$/\1/p' daemon/serve/journal.c | sort)
+explained=$(sed -n 's/^-- \([0-9a-f]\{32\}\)$/\1/p' config/softnetd.catalog | sort)
+[ -n "$used" ] && [ "$used" = "$explained" ] && ok "the catalog fits" || not_ok "the catalog fits" "$used / $explained"
 
 echo "1..$n"

@@ -37,8 +37,6 @@ static void listen(void *userdata, const struct engine_event *ev)
 	    (ev->result->outcome == OUTCOME_DONE || ev->result->outcome == OUTCOME_PENDING)) {
 		l->writes++;
 		l->last_write = l->ticks;
-		l->trials += ev->change->class == CLASS_TRIAL && l->e->decider &&
-			     !ev->change->advice_only;
 	}
 	if (ev->kind == EVENT_VERDICT) {
 		l->verdicts++;
@@ -47,15 +45,20 @@ static void listen(void *userdata, const struct engine_event *ev)
 	}
 }
 
-void live_start(struct live *l, const struct machine_spec *spec, const char *profile)
+void live_boot(struct live *l, const struct machine_spec *spec)
+{
+	*l = (struct live){.m = machine_new(spec), .config = tree_new()};
+	tree_write(l->config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
+	l->dirs[0] = tree_path(l->config);
+	receive_init(&l->r, 250, l->m->spec.cpus, 1);
+	tree_printf(l->m->tree, "boot/config-6.12.117+deb13-amd64", "CONFIG_HZ=%u\n", l->r.hz);
+}
+
+void live_start(struct live *l, const char *profile)
 {
 	pid_t pid;
 
-	*l = (struct live){.m = machine_new(spec), .config = tree_new()};
-	tree_write(l->config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
 	tree_write(l->config, "profiles/test.conf", profile);
-	l->dirs[0] = tree_path(l->config);
-	receive_init(&l->r, 250, l->m->spec.cpus, 1);
 	struct engine_options o = {.io = &l->m->io, .config_dirs = l->dirs, .lock = true};
 	if (engine_new(&o, &l->complaints, &pid, &l->e) < 0) {
 		for (size_t i = 0; i < l->complaints.n; i++)

@@ -27,15 +27,15 @@ struct live {
 	unsigned ticks;      /* since start */
 	unsigned writes;     /* changes that the engine made, since start */
 	unsigned last_write; /* tick of the newest */
-	unsigned trials;     /* of them first steps of a trial */
 	unsigned verdicts, kept, without_effect, worse, inconclusive;
 	char text[512]; /* of the newest verdict */
 	bool slept;     /* the next tick follows a suspend */
 };
 
-/* Boots a machine with the plant on it (HZ=250) and starts the engine with a profile of that text.
- * Queues are added afterwards. */
-void live_start(struct live *l, const struct machine_spec *spec, const char *profile);
+/* A machine with the plant on it (HZ=250), without queues. */
+void live_boot(struct live *l, const struct machine_spec *spec);
+/* Starts the engine on it, with a profile of that text. */
+void live_start(struct live *l, const char *profile);
 void live_done(struct live *l);
 /* A queue of the plant whose interrupt is NAME. */
 struct receive_queue *live_queue(struct live *l, const char *name);
@@ -58,7 +58,7 @@ struct direct {
 	const struct decisions *out;
 	uint64_t now_usec;
 	unsigned changes_per_hour, moves_per_round;
-	unsigned ticks, writes, last_write, trials;
+	unsigned ticks, writes, last_write;
 	unsigned verdicts, kept, without_effect, worse, inconclusive;
 	bool no_plant; /* the test moves the counters of `r` itself, and calls direct_see() */
 };

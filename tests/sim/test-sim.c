@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stories in simulated time: the real engine (sensors, decisions, writes, ledger) over the receive
+ * path of sim/receive.h. Each says where it ends, how many writes that took, and when the last was.
+ *
+ * Reports on settings (public issues) and what became of them here:
+ *   F01 netdata#1076         time_is_the_limit_not_the_budget
+ *   F03 netdata#984          stray_squeezes_are_left_alone
+ *   F05 bpftune#125, #136    squeezes_that_change_their_cpu; the way down: long_runs_starve_tasks
+ *   F07 jiffy granularity    time_moves_in_whole_jiffies
+ *   F09 wild sysctl.d files  wild_values_are_given_back_as_they_were
+ *   F11 tuned#409 …          admin_has_the_last_word (a sysctl.d file read again is the same)
+ *   F14, F15, F17            no receive path in them: errnos, see tests/unit/test-errno.c, test-act.c
+ *   F19 haproxy#2984         busy polling is policy, no loop moves it; the plant has none
+ *   F21 dev_weight           every story: it is never written
+ * Stories with cause and cure:
+ *   G02 coreos#1275          no_lever_helps_an_overloaded_host
+ *   G04 Raspberry Pi         one_queue_and_one_hot_cpu
+ *   G06, G08, G20            threaded NAPI, busy polling: not in the plant
+ *   G10 redpanda#27680       softnetd writes no RPS masks
+ *   G12 irqbalance#38        all_queues_on_one_cpu_are_spread
+ *   G14 netdata#5158         rx_dropped_at_idle_is_nothing
+ *   G16 scx#1459             late_ksoftirqd_is_no_budget_problem
+ *   G18 epics-base#553       thread priorities: neither in the plant nor written
+ *   G22 ath12k               storm_of_interrupts_is_no_budget_problem
+ */
+#include <stdio.h>
+
+#include "lib/run.h"
+#include "sim/host.h"
+
+static struct live l;
+
+static const struct machine_nic i40e[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 8}};
+static const struct machine_spec four_cpus = {.cpus = 4, .nics = i40e, .n_nics = 1};
+static const char balanced[] =
+	"netdev_budget = [300, 1200];\nnetdev_budget_usecs = [2000, 20000];\n"
+	"netdev_max_backlog = [1000, 8000];\n";
+
+#define BUDGET  live_setting(&l, "netdev_budget")
+#define USECS   live_setting(&l, "netdev_budget_usecs")
+#define BACKLOG live_setting(&l, "netdev_max_backlog")
+
+static void teardown(void)
+{
+	if (l.e)
+		ck_assert_int_eq(live_setting(&l, "dev_weight"), 64);
+	live_done(&l);
+	l = (struct live){};
+}
+
+static void fire_on(unsigned queue, unsigned cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list",
+		 l.m->irq[l.irq[queue]].number);
+	tree_printf(l.m->tree, path, "%u\n", cpu);
+}
+
+/* Eight queues whose interrupts all fire on CPU 0: as drivers leave them that know nothing better. */
+static void queues(double pps, unsigned burst, unsigned cost_ns)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		char name[32];
+		struct receive_queue *q;
+
+		snprintf(name, sizeof(name), "i40e-eth0-TxRx-%u", i);
+		q = live_queue(&l, name);
+		q->pps = pps;
+		q->burst = burst;
+		q->cost_ns = cost_ns;
+		q->burst_noise = 0.1;
+		fire_on(i, 0);
+		machine_fire(l.m, (unsigned)l.irq[i], 1);
+	}
+}
+
+static void backlog(double pps, unsigned burst)
+{
+	struct receive_queue *q = live_queue(&l, NULL);
+
+	q->pps = pps;
+	q->burst = burst;
+}
+
+static void silence(void)
+{
+	for (unsigned i = 0; i < l.r.n_queues; i++)
+		l.r.queue[i].pps = 0;
+}
+
+/* Ends with no write after tick LAST, WRITES writes in all, and stays so for ten minutes. */
+static void settled(unsigned last, unsigned writes)
+{
+	live_run(&l, 600);
+	ck_assert_msg(
+		l.writes == writes && l.last_write <= last,
+		"%u writes, the last at %u (%u kept, %u without effect, %u worse, %u inconclusive: %s)",
+		l.writes, l.last_write, l.kept, l.without_effect, l.worse, l.inconclusive, l.text);
+}
+
+static void stopped(long budget, long usecs, long backlog_length)
+{
+	ck_assert_int_eq(engine_stop(l.e), 0);
+	ck_assert_int_eq(BUDGET, budget);
+	ck_assert_int_eq(USECS, usecs);
+	ck_assert_int_eq(BACKLOG, backlog_length);
+	ck_assert(!tree_has(l.m->tree, "run/softnetd/ledger.json"));
+}
+
+/* ---- one cause, one lever ---- */
+
+START_TEST(budget_is_the_limit)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 60);
+	/* 450 lies below eight NAPI instances of 64 packets, 675 above. */
+	ck_assert_int_eq(BUDGET, 675);
+	ck_assert_int_eq(USECS, 8000);
+	ck_assert_uint_eq(l.kept, 1);
+	ck_assert(!live_reported(&l, SYMPTOM_SQUEEZED));
+	settled(20, 2);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(time_is_the_limit_not_the_budget)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(280, 14, 100000);
+	live_run(&l, 120);
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_int_gt(USECS, 8000);
+	ck_assert_uint_eq(l.kept, 1);
+	ck_assert(!live_reported(&l, SYMPTOM_SQUEEZED));
+	settled(60, l.writes);
+	ck_assert_uint_le(l.writes, 4);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(backlog_is_the_limit)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	backlog(40000, 4000);
+	live_run(&l, 120);
+	ck_assert_int_eq(BACKLOG, 5062);
+	ck_assert(!live_reported(&l, SYMPTOM_BACKLOG_DROP));
+	settled(60, 4);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(bursts_now_and_then_overflow_the_backlog)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	backlog(300, 1500);
+	live_run(&l, 300);
+	ck_assert_int_eq(BACKLOG, 1500);
+	settled(80, 1);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(all_queues_on_one_cpu_are_spread)
+{
+	live_boot(&l, &four_cpus);
+	queues(100000, 64, 1500);
+	live_start(&l, "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	live_run(&l, 60);
+	ck_assert(!live_reported(&l, SYMPTOM_HOT_CPU));
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_uint_gt(l.r.cpu[i].processed, 0);
+	settled(10, 8);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+/* ---- what must be left alone ---- */
+
+START_TEST(stray_squeezes_are_left_alone)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(2500, 10, 1000);
+	for (unsigned i = 0; i < 300; i++) {
+		l.r.cpu[0].squeezed += i % 3 ? 0 : 5;
+		live_run(&l, 1);
+	}
+	ck_assert_uint_eq(l.writes, 0);
+	ck_assert_uint_eq(l.e->n_reported, 0);
+}
+END_TEST
+
+START_TEST(rx_dropped_at_idle_is_nothing)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20, 1, 1000);
+	for (unsigned i = 0; i < 120; i++) {
+		l.m->rx[0].rx_dropped += 40;
+		live_run(&l, 1);
+	}
+	ck_assert_uint_eq(l.writes, 0);
+	ck_assert_uint_eq(l.e->n_reported, 0);
+}
+END_TEST
+
+START_TEST(one_queue_and_one_hot_cpu)
+{
+	static const struct machine_nic single[] = {{.name = "eth0", .kind = MACHINE_SINGLE}};
+	struct machine_spec spec = {.cpus = 4, .nics = single, .n_nics = 1};
+	struct receive_queue *q;
+
+	live_boot(&l, &spec);
+	live_start(&l, balanced);
+	q = live_queue(&l, "eth0");
+	q->pps = 95000;
+	q->burst = 50;
+	q->cost_ns = 10000;
+	live_run(&l, 60);
+	ck_assert(live_reported(&l, SYMPTOM_HOT_CPU));
+	ck_assert(!live_reported(&l, SYMPTOM_SQUEEZED)); /* one NAPI instance: never by packets */
+	settled(0, 0);
+}
+END_TEST
+
+START_TEST(storm_of_interrupts_is_no_budget_problem)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(16000, 1, 6000);
+	for (unsigned i = 0; i < 10; i++) {
+		machine_kmsg(l.m, 4,
+			     "NOHZ tick-stop error: local softirq work is pending, handler #%s!!!",
+			     i % 2 ? "280" : "80");
+		live_run(&l, 3);
+	}
+	ck_assert_uint_gt(l.r.queue[0].interrupts, 30000);
+	ck_assert(!live_reported(&l, SYMPTOM_NOHZ_NET));
+	settled(0, 0);
+}
+END_TEST
+
+START_TEST(late_ksoftirqd_is_no_budget_problem)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	l.r.lets_ksoftirqd = true;
+	l.r.cpu[0].tasks = 20;
+	queues(2000, 64, 20000);
+	live_run(&l, 120);
+	ck_assert(live_reported(&l, SYMPTOM_KSOFTIRQD_LAG));
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_int_eq(USECS, 8000);
+}
+END_TEST
+
+/* ---- nothing helps, or it harms ---- */
+
+START_TEST(no_lever_helps_an_overloaded_host)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(300000, 64, 1000);
+	l.r.queue[0].pps = 2000000;
+	live_run(&l, 1200); /* each lever twice, ten minutes apart */
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_int_eq(USECS, 8000);
+	ck_assert_int_eq(BACKLOG, 1000);
+	ck_assert_uint_eq(l.kept, 0);
+	ck_assert(live_reported(&l, SYMPTOM_SQUEEZED));
+	ck_assert_uint_le(l.writes, 20);
+	ck_assert_uint_eq(ledger_size(l.e->ledger), 0);
+	settled(1000, l.writes);
+}
+END_TEST
+
+/* Runs of more than 330 packets run out of the cache, and then each packet costs four times as much. */
+START_TEST(lever_that_harms_is_let_go_at_once)
+{
+	unsigned raised = 0;
+
+	live_boot(&l, &four_cpus);
+	live_start(&l, "netdev_budget = [300, 1200];\n");
+	l.r.long_run = 330;
+	l.r.long_cost = 4;
+	queues(22000, 200, 1000);
+	for (unsigned i = 0; i < 1500; i++) {
+		live_run(&l, 1);
+		raised += BUDGET > 300;
+	}
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_uint_ge(l.worse, 1);
+	ck_assert_uint_le(raised, 22);
+	settled(60, 2);
+}
+END_TEST
+
+START_TEST(long_runs_starve_tasks)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, "netdev_budget = [100, 1200];\n");
+	live_write_setting(&l, "netdev_budget", 1200);
+	l.r.cpu[0].tasks = 3;
+	queues(90000, 64, 1000);
+	live_run(&l, 300);
+	/* What the tasks lack is the work itself, however it is cut: it ends where it began. */
+	ck_assert_int_eq(BUDGET, 1200);
+	ck_assert_uint_eq(l.kept, 0);
+	stopped(1200, 8000, 1000);
+}
+END_TEST
+
+START_TEST(squeezes_that_change_their_cpu)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	for (unsigned i = 0; i < 90; i++) {
+		for (unsigned k = 0; k < 8; k++)
+			fire_on(k, i % 4);
+		live_run(&l, 1);
+	}
+	ck_assert_int_eq(BUDGET, 675);
+	settled(40, 2);
+}
+END_TEST
+
+START_TEST(time_moves_in_whole_jiffies)
+{
+	long seen[16];
+	unsigned n = 0;
+
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(400, 32, 60000);
+	for (unsigned i = 0; i < 300; i++) {
+		live_run(&l, 1);
+		if (n < ELEMENTSOF(seen) && (n == 0 || seen[n - 1] != USECS))
+			seen[n++] = USECS;
+	}
+	ck_assert_uint_ge(n, 2);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_int_eq(seen[i] % 4000, 0);
+}
+END_TEST
+
+/* ---- other hands ---- */
+
+START_TEST(wild_values_are_given_back_as_they_were)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	live_write_setting(&l, "netdev_budget", 50000);
+	live_write_setting(&l, "netdev_max_backlog", 1234);
+	backlog(40000, 4000);
+	live_run(&l, 200);
+	ck_assert_int_eq(BUDGET, 50000);
+	ck_assert_int_gt(BACKLOG, 4000);
+	stopped(50000, 8000, 1234);
+}
+END_TEST
+
+START_TEST(admin_has_the_last_word)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 10);
+	ck_assert_int_eq(BUDGET, 450); /* on trial */
+	live_write_setting(&l, "netdev_budget", 2000);
+	live_run(&l, 300);
+	ck_assert_int_eq(BUDGET, 2000);
+	ck_assert_uint_eq(l.kept, 0); /* what his value did is not our success */
+	settled(10, 1);
+	stopped(2000, 8000, 1000);
+}
+END_TEST
+
+START_TEST(admin_changes_what_was_kept)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 60);
+	ck_assert_int_eq(BUDGET, 675);
+	live_write_setting(&l, "netdev_budget", 400);
+	live_run(&l, 300);
+	ck_assert_int_eq(BUDGET, 400); /* although it squeezes again */
+	live_run(&l, 900);             /* the other lever is tried twice */
+	ck_assert_int_eq(BUDGET, 400);
+	ck_assert_int_eq(USECS, 8000);
+	settled(1200, l.writes);
+	ck_assert_uint_le(l.writes, 12);
+	stopped(400, 8000, 1000);
+}
+END_TEST
+
+START_TEST(rival_daemon_is_not_fought)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	for (unsigned i = 0; i < 3600; i++) {
+		if (i % 10 == 0)
+			live_write_setting(&l, "netdev_budget", 300);
+		live_run(&l, 1);
+	}
+	if (getenv("V"))
+		for (unsigned i = 0; i < HISTORY_MAX; i++)
+			if (l.e->history[i].serial)
+				printf("%u %u %s %s\n", (unsigned)l.e->history[i].serial,(unsigned)(l.e->history[i].realtime_usec/1000000-1700000000), outcome_to_string(l.e->history[i].outcome), l.e->history[i].text), fflush(stdout);
+	ck_assert_uint_eq(l.kept, 0);
+	/* Twice in all, however the trials meet the rival's clock; the other lever is tried, too. */
+	ck_assert_uint_le(l.writes, 16);
+	ck_assert_uint_le(l.last_write, 1800);
+}
+END_TEST
+
+/* ---- the host changes ---- */
+
+START_TEST(cpu_goes_away_during_a_trial)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 9);
+	ck_assert_int_eq(BUDGET, 450);
+	machine_set_online(l.m, 3, false);
+	receive_set_online(&l.r, 3, false);
+	live_run(&l, 4);
+	ck_assert_int_eq(BUDGET, 300); /* what was not judged does not stay */
+	live_run(&l, 120);
+	ck_assert_int_eq(BUDGET, 675);
+	ck_assert_uint_eq(l.kept, 1);
+	settled(120, l.writes);
+	ck_assert_uint_le(l.writes, 4);
+	machine_set_online(l.m, 3, true);
+	receive_set_online(&l.r, 3, true);
+	live_run(&l, 60);
+	ck_assert_int_eq(BUDGET, 675);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(nic_is_reset_during_a_trial)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 9);
+	ck_assert_int_eq(BUDGET, 450);
+	for (unsigned i = 0; i < l.m->n_irqs; i++)
+		l.m->irq[i].number += 50;
+	machine_layout_irqs(l.m);
+	machine_write(l.m);
+	engine_note_link_change(l.e);
+	live_run(&l, 4);
+	ck_assert_int_eq(BUDGET, 300);
+	live_run(&l, 120);
+	ck_assert_int_eq(BUDGET, 675);
+	settled(120, l.writes);
+	ck_assert_uint_le(l.writes, 4);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(suspend_during_a_trial)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 9);
+	ck_assert_int_eq(BUDGET, 450);
+	l.m->suspended_usec += 3600 * USEC_PER_SEC;
+	l.m->realtime_usec += 3600 * USEC_PER_SEC;
+	live_run(&l, 1);
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_uint_eq(l.inconclusive, 1);
+	live_run(&l, 120);
+	ck_assert_int_eq(BUDGET, 675);
+	settled(100, 4);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
+START_TEST(wall_clock_may_jump)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	for (unsigned i = 0; i < 60; i++) {
+		l.m->realtime_usec += (uint64_t)(i % 2 ? -86400 : 86400 * 2) * USEC_PER_SEC;
+		live_run(&l, 1);
+	}
+	ck_assert_int_eq(BUDGET, 675);
+	settled(20, 2);
+}
+END_TEST
+
+START_TEST(load_that_ends_during_a_trial_proves_nothing)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, balanced);
+	queues(20000, 200, 1000);
+	live_run(&l, 9);
+	ck_assert_int_eq(BUDGET, 450);
+	silence();
+	live_run(&l, 60);
+	ck_assert_int_eq(BUDGET, 300);
+	settled(30, 2);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("sim");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_test(t, budget_is_the_limit);
+	tcase_add_test(t, time_is_the_limit_not_the_budget);
+	tcase_add_test(t, backlog_is_the_limit);
+	tcase_add_test(t, bursts_now_and_then_overflow_the_backlog);
+	tcase_add_test(t, all_queues_on_one_cpu_are_spread);
+	tcase_add_test(t, stray_squeezes_are_left_alone);
+	tcase_add_test(t, rx_dropped_at_idle_is_nothing);
+	tcase_add_test(t, one_queue_and_one_hot_cpu);
+	tcase_add_test(t, storm_of_interrupts_is_no_budget_problem);
+	tcase_add_test(t, late_ksoftirqd_is_no_budget_problem);
+	tcase_add_test(t, no_lever_helps_an_overloaded_host);
+	tcase_add_test(t, lever_that_harms_is_let_go_at_once);
+	tcase_add_test(t, long_runs_starve_tasks);
+	tcase_add_test(t, squeezes_that_change_their_cpu);
+	tcase_add_test(t, time_moves_in_whole_jiffies);
+	tcase_add_test(t, wild_values_are_given_back_as_they_were);
+	tcase_add_test(t, admin_has_the_last_word);
+	tcase_add_test(t, admin_changes_what_was_kept);
+	tcase_add_test(t, rival_daemon_is_not_fought);
+	tcase_add_test(t, cpu_goes_away_during_a_trial);
+	tcase_add_test(t, nic_is_reset_during_a_trial);
+	tcase_add_test(t, suspend_during_a_trial);
+	tcase_add_test(t, wall_clock_may_jump);
+	tcase_add_test(t, load_that_ends_during_a_trial_proves_nothing);
+	return run_suite("sim", t);
+}
