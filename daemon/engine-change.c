@@ -65,7 +65,7 @@ static bool is_repeat(struct engine *e, const struct change *c, const struct res
 		return false;
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING)
 		return false;
-	return io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
+	return r->known || io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
 }
 
 static void note_result(struct engine *e, const struct change *c, const struct result *r)
@@ -245,6 +245,80 @@ int engine_policy(struct engine *e)
 	return 0;
 }
 
+static struct target entry_target(const struct engine *e, const struct ledger_entry *entry)
+{
+	struct target t = {.scope = tunables[entry->tunable].scope, .number = entry->number};
+	const struct irq *irq;
+	const struct policy *p;
+
+	append_text(t.identity, sizeof(t.identity), "%s", entry->identity);
+	irq = t.scope == SCOPE_IRQ ? topology_irq_by_identity(e->topology, entry->identity) : NULL;
+	p = t.scope == SCOPE_POLICY ? topology_policy_by_identity(e->topology, entry->identity)
+				    : NULL;
+	if (irq)
+		t = irq_target(irq);
+	if (p)
+		t = policy_target(p);
+	return t;
+}
+
+static void drop_pin(struct engine *e, enum tunable_id id, const char *identity)
+{
+	for (size_t i = 0; i < e->n_pins; i++) {
+		if (e->pins[i].tunable != id || !streq(e->pins[i].target.identity, identity))
+			continue;
+		free(e->pins[i].value);
+		e->pins[i] = e->pins[--e->n_pins];
+		return;
+	}
+}
+
+/*
+ * Looks whether everything softnetd changed still is as it left it. The road of a change does the rest:
+ * what is as written needs no write, what is somebody else's now is yielded or written again as
+ * on_foreign says. Adopting means that their value is the new original, and stays.
+ */
+void engine_sweep(struct engine *e)
+{
+	if (engine_mode(e) != MODE_APPLY)
+		return;
+	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
+		struct change c = {.tunable = entry->tunable,
+				   .target = entry_target(e, entry),
+				   .class = CLASS_POLICY};
+		enum on_foreign on_foreign = e->profile->setting[entry->tunable].on_foreign;
+		char now[VALUE_MAX];
+		struct result r;
+
+		if (observe_value(e->io, c.tunable, &c.target, now, sizeof(now)) < 0 ||
+		    tunable_equal(&tunables[c.tunable], now, entry->written))
+			continue;
+		append_text(c.id, sizeof(c.id), "%s", entry->decision);
+		append_text(c.from, sizeof(c.from), "%s", now);
+		append_text(c.to, sizeof(c.to), "%s", entry->written);
+		append_text(c.why, sizeof(c.why), "it was changed behind softnetd's back");
+		if (on_foreign == ON_FOREIGN_ADOPT) {
+			r = (struct result){.outcome = OUTCOME_FOREIGN};
+			append_text(r.text, sizeof(r.text),
+				    "%s: %.60s is the new original (on_foreign = \"adopt\")",
+				    tunables[c.tunable].id, now);
+			if (ledger_drop(e->ledger, c.tunable, c.target.identity) < 0)
+				continue;
+			note_result(e, &c, &r);
+		} else {
+			act_apply(e->actuator, e->topology, &c, on_foreign, &r);
+			note_result(e, &c, &r);
+		}
+		if (r.outcome == OUTCOME_FOREIGN) {
+			decider_yield(e->decider, c.tunable);
+			drop_pin(e, c.tunable, c.target.identity);
+		}
+		follow(e, &c, &r);
+		engine_place_from_ledger(e);
+	}
+}
+
 /* Whether the profile still wants a setting changed that is in the ledger. */
 static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 {
@@ -278,23 +352,6 @@ static int give_back(struct engine *e, enum tunable_id id, const struct target *
 	return k;
 }
 
-static struct target entry_target(const struct engine *e, const struct ledger_entry *entry)
-{
-	struct target t = {.scope = tunables[entry->tunable].scope, .number = entry->number};
-	const struct irq *irq;
-	const struct policy *p;
-
-	append_text(t.identity, sizeof(t.identity), "%s", entry->identity);
-	irq = t.scope == SCOPE_IRQ ? topology_irq_by_identity(e->topology, entry->identity) : NULL;
-	p = t.scope == SCOPE_POLICY ? topology_policy_by_identity(e->topology, entry->identity)
-				    : NULL;
-	if (irq)
-		t = irq_target(irq);
-	if (p)
-		t = policy_target(p);
-	return t;
-}
-
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
  * restore. */
 int engine_give_back_unwanted(struct engine *e)
@@ -319,15 +376,26 @@ int engine_give_back_unwanted(struct engine *e)
 
 int engine_give_back_all(struct engine *e, struct restore_report *ret)
 {
+	static const enum outcome outcomes[] = {
+		[RESTORE_WRITTEN] = OUTCOME_DONE,    [RESTORE_WAS_SO] = OUTCOME_UNCHANGED,
+		[RESTORE_FOREIGN] = OUTCOME_FOREIGN, [RESTORE_GONE] = OUTCOME_UNSUPPORTED,
+		[RESTORE_FAILED] = OUTCOME_REFUSED,
+	};
 	int r;
 
 	r = restore_all(e->actuator, e->ledger, e->topology, ret);
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct restore_item *item = &ret->item[i];
 
-		if (item->verdict != RESTORE_WRITTEN && item->verdict != RESTORE_WAS_SO)
+		const struct result result = {.outcome = outcomes[item->verdict],
+					      .error = item->error};
+
+		/* At the start nobody listens yet. */
+		if (!e->listener && item->verdict != RESTORE_WAS_SO)
 			log_warning("%s", item->text);
-		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE, .text = item->text});
+		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE,
+						      .result = &result,
+						      .text = item->text});
 		engine_remember(e, NULL, OUTCOME_DONE, item->error, item->text);
 	}
 	engine_place_from_ledger(e);
@@ -438,17 +506,6 @@ static int add_pin(struct engine *e, enum tunable_id id, const struct target *ta
 	e->pins[e->n_pins++] =
 		(struct pin){.tunable = id, .target = *target, .value = TAKE_PTR(copy)};
 	return 0;
-}
-
-static void drop_pin(struct engine *e, enum tunable_id id, const char *identity)
-{
-	for (size_t i = 0; i < e->n_pins; i++) {
-		if (e->pins[i].tunable != id || !streq(e->pins[i].target.identity, identity))
-			continue;
-		free(e->pins[i].value);
-		e->pins[i] = e->pins[--e->n_pins];
-		return;
-	}
 }
 
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,

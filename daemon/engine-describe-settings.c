@@ -286,7 +286,7 @@ json_t *describe_restore(const struct restore_report *report)
 		const struct restore_item *item = &report->item[i];
 		json_t *line = json_object();
 
-		put(line, "setting", json_string(tunables[item->tunable].id));
+		put(line, "setting", text_or_null(item->setting));
 		put(line, "target",
 		    streq(item->identity, "host") ? json_null() : text_or_null(item->identity));
 		put(line, "verdict", json_string(restore_verdict_to_string(item->verdict)));

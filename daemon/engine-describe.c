@@ -68,7 +68,7 @@ static json_t *daemon_document(const struct engine *e)
 	put(d, "mode", json_string(mode_to_string(engine_mode(e))));
 	put(d, "profile", text_or_null(e->profile ? e->profile->name : NULL));
 	put(d, "profile_file", text_or_null(e->profile ? e->profile->file : NULL));
-	put(d, "profile_chosen_by", json_string(e->profile_override ? "hand" : "configuration"));
+	put(d, "profile_chosen_by", text_or_null(e->choice.why));
 	put(d, "uptime_seconds",
 	    json_integer((json_int_t)((now - MIN(now, e->started_usec)) / USEC_PER_SEC)));
 	put(d, "ticks", json_integer((json_int_t)e->ticks));
@@ -384,9 +384,11 @@ static json_t *blind_document(const struct engine *e)
 		else if (s->state == SOURCE_ABSENT)
 			append(blind, blind_entry(source_to_string(i), "absent", s->text));
 	}
-	for (unsigned i = 0; e->decisions && i < e->decisions->n_reports; i++)
-		if (e->decisions->report[i].symptom == SYMPTOM_BLIND)
-			append(blind, blind_entry("decide", "blind", e->decisions->report[i].text));
+	/* Case B05: the kernel says it ten times per boot and never again. */
+	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+		append(blind, blind_entry(source_to_string(SOURCE_KMSG), "used-up",
+					  "all NOHZ lines of this boot are used up: silence until "
+					  "reboot says nothing"));
 	if (!e->window || e->window->filled == 0)
 		append(blind,
 		       blind_entry("rates", "absent", "fewer than two readings so far: no rates"));
@@ -423,6 +425,13 @@ static json_t *obstacles_document(const struct engine *e)
 		append(list, json_string("hands off: the kernel log tells of a stalled machine"));
 	if (e->ledger && ledger_trouble(e->ledger))
 		append(list, json_string(ledger_trouble(e->ledger)));
+	if (e->refused) {
+		snprintf(text, sizeof(text), "profile %s is chosen, but cannot be loaded",
+			 e->refused);
+		append(list, json_string(text));
+	}
+	if (e->units && units_trouble(e->units))
+		append(list, json_string(units_trouble(e->units)));
 	for (unsigned i = 0; e->actuator && i < _TUNABLE_MAX; i++) {
 		why = act_family_blocked(e->actuator, i);
 		if (!why || (seen && streq(seen, tunables[i].family)))
@@ -453,6 +462,23 @@ static json_t *trials_document(const struct engine *e)
 	return list;
 }
 
+static json_t *holds_document(const struct engine *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < e->n_holds; i++) {
+		const struct hold *h = &e->hold[i];
+		json_t *d = json_object();
+
+		put(d, "cookie", json_integer(h->cookie));
+		put(d, "profile", text_or_null(h->profile));
+		put(d, "by", text_or_null(h->text));
+		put(d, "since", json_integer((json_int_t)h->realtime_usec));
+		append(list, d);
+	}
+	return list;
+}
+
 static json_t *pins_document(const struct engine *e)
 {
 	json_t *list = json_array();
@@ -480,6 +506,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "symptoms", symptoms_document(e));
 	put(d, "changes", changes_document(e));
 	put(d, "trials", trials_document(e));
+	put(d, "holds", holds_document(e));
 	put(d, "pinned", pins_document(e));
 	put(d, "obstacles", obstacles_document(e));
 	put(d, "rivals", rivals_document(e));
@@ -615,12 +642,10 @@ const char *engine_profile_name(const struct engine *e)
 
 void engine_status_line(struct engine *e, char *buf, size_t size)
 {
-	double packets = 0, seconds = window_seconds(e->window, STATUS_TICKS);
 	const char *glue = "";
+	double packets;
 	size_t held = e->ledger ? ledger_size(e->ledger) : 0, used;
 
-	for (unsigned i = 0; seconds > 0 && i < e->window->n_cpus; i++)
-		packets += (double)window_cpu(e->window, i, STATUS_TICKS).processed;
 	snprintf(buf, size, "%s, %s: ", e->profile ? e->profile->name : "no profile",
 		 mode_to_string(engine_mode(e)));
 	used = strlen(buf);
@@ -637,8 +662,8 @@ void engine_status_line(struct engine *e, char *buf, size_t size)
 		snprintf(buf + used, size - used, "nothing binds");
 		used += strlen(buf + used);
 	}
-	if (seconds > 0) {
-		snprintf(buf + used, size - used, "; %.0f packets/s", packets / seconds);
+	if (engine_packet_rate(e, &packets)) {
+		snprintf(buf + used, size - used, "; %.0f packets/s", packets);
 		used += strlen(buf + used);
 	}
 	snprintf(buf + used, size - used, "; %zu setting%s changed", held, held == 1 ? "" : "s");

@@ -6,17 +6,29 @@
 #include "act/act.h"
 #include "act/ledger.h"
 #include "act/restore.h"
+#include "decide/choose.h"
 #include "decide/decide.h"
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
 #include "observe/observe.h"
+#include "observe/units.h"
 
 /* softnetctl set: the loop keeps its hands off until release. */
 struct pin {
 	enum tunable_id tunable;
 	struct target target;
 	char *value;
+};
+
+/* A profile that somebody holds in force. */
+#define HOLDS_MAX     64
+#define HOLD_TEXT_MAX 192
+struct hold {
+	uint32_t cookie;
+	char *profile;
+	char text[HOLD_TEXT_MAX]; /* "pid 4711: iperf3 -s" */
+	uint64_t realtime_usec;
 };
 
 /* What happened, newest last; a ring. */
@@ -38,7 +50,14 @@ struct engine {
 	char *profile_override; /* softnetctl profile set, or --profile */
 
 	struct config config;
-	struct profile *profile;
+	struct profile *profile; /* in force */
+	struct chooser *chooser;
+	struct units *units;  /* those that the profiles' rules name */
+	struct choice choice; /* the last; its profile is not valid any more */
+	char *refused; /* the profile that was chosen but cannot be loaded; NULL: none. Said already */
+	struct hold hold[HOLDS_MAX]; /* newest last */
+	size_t n_holds;
+	uint32_t hold_cookie; /* the last given out */
 
 	struct observer *observer;
 	struct topology *topology;
@@ -80,10 +99,23 @@ struct engine {
 	void *listener_userdata;
 };
 
+/* engine-choose.c: configuration, and which profile is in force. */
+extern const char *const engine_no_dirs[]; /* no configuration at all */
+int engine_load(struct engine *e, struct config *config, struct profile **profile,
+		struct complaints *c);
+/* At the start: the topology is known, nothing is applied yet. */
+int engine_choose_first(struct engine *e);
+/* Each tick. */
+void engine_choose(struct engine *e);
+void engine_choice_done(struct engine *e);
+/* Packets per second of the whole host over the newest ticks; false when they are not known. */
+bool engine_packet_rate(const struct engine *e, double *ret);
+
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
+void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
 bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);

@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "engine-internal.h"
-#include "profile/profile-file.h"
 
 /* How long a machine must be quiet after a hotplug or link change before it is looked at again: a
  * driver reset brings dozens of events. */
@@ -32,43 +31,6 @@ static int discover(struct engine *e)
 	e->decisions = NULL;
 	e->n_reported = 0;
 	return engine_place_from_ledger(e);
-}
-
-static const char *const no_dirs[] = {NULL};
-
-/* For a look at a host where nothing needs to be installed: softnetctl diagnose. */
-static int load_nothing(struct config *config, struct profile **profile)
-{
-	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
-	int r;
-
-	if (!p)
-		return -ENOMEM;
-	p->name = strdup("none");
-	if (!p->name)
-		return -ENOMEM;
-	r = config_load(no_dirs, config, NULL);
-	if (r < 0)
-		return r;
-	*profile = TAKE_PTR(p);
-	return 0;
-}
-
-static int load(struct engine *e, struct config *config, struct profile **profile,
-		struct complaints *c)
-{
-	int r;
-
-	if (e->config_dirs == no_dirs)
-		return load_nothing(config, profile);
-	r = config_load(e->config_dirs, config, c);
-	if (r < 0)
-		return r;
-	r = profile_load(e->config_dirs,
-			 e->profile_override ? e->profile_override : config->profile, profile, c);
-	if (r < 0)
-		config_done(config);
-	return r;
 }
 
 /* What a predecessor left behind when it was killed goes back first, whatever the mode: it is
@@ -101,7 +63,7 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 	if (!e)
 		return log_oom();
 	e->io = o->io;
-	e->config_dirs = o->config_dirs ? o->config_dirs : no_dirs;
+	e->config_dirs = o->config_dirs ? o->config_dirs : engine_no_dirs;
 	e->have_mode_override = o->have_mode;
 	e->mode_override = o->mode;
 	if (o->profile) {
@@ -109,7 +71,7 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (!e->profile_override)
 			return log_oom();
 	}
-	r = load(e, &e->config, &e->profile, c);
+	r = engine_load(e, &e->config, &e->profile, c);
 	if (r < 0)
 		return r;
 	r = ledger_open(e->io, o->lock, ret_pid, &e->ledger);
@@ -128,6 +90,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		return log_error_errno(r, "Cannot set up the engine");
 	e->started_usec = io_now(e->io, CLOCK_BOOTTIME);
 	r = discover(e);
+	if (r >= 0)
+		r = engine_choose_first(e);
 	if (r < 0)
 		return r;
 	if (o->lock) {
@@ -174,6 +138,7 @@ void engine_free(struct engine *e)
 		free(e->pins[i].value);
 	free(e->pins);
 	free(e->placed);
+	engine_choice_done(e);
 	actuator_free(e->actuator);
 	actuator_free(e->dry);
 	decider_free(e->decider);
@@ -329,8 +294,13 @@ int engine_tick(struct engine *e)
 	r = observer_read(e->observer, e->topology, slow, e->snapshot);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read the sensors");
-	if (slow)
+	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
+		engine_sweep(e);
+		r = units_read(e->units);
+		if (r < 0)
+			return log_oom();
+	}
 	/* A setting on trial is looked at every time: a value that somebody else wrote would be
 	 * judged as ours. */
 	if (slow || decider_trials(e->decider, &on_trial, 1) > 0)
@@ -339,6 +309,7 @@ int engine_tick(struct engine *e)
 	if (r < 0)
 		return log_oom();
 	note_sources(e);
+	engine_choose(e);
 
 	struct decide_input in = {
 		.now_usec = now,
@@ -393,62 +364,4 @@ void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struc
 {
 	e->listener = f;
 	e->listener_userdata = userdata;
-}
-
-/* ---- configuration ---- */
-
-/* From here on nothing can fail because of a file: PROFILE and CONFIG are whole. */
-static void switch_to(struct engine *e, struct profile *profile)
-{
-	profile_free(e->profile);
-	e->profile = profile;
-	decider_reset(e->decider);
-	act_forget(e->actuator);
-	act_forget(e->dry);
-	if (engine_mode(e) == MODE_APPLY)
-		engine_give_back_unwanted(e);
-	engine_policy(e);
-	engine_tell(e, &(struct engine_event){.kind = EVENT_PROFILE, .text = profile->name});
-}
-
-int engine_reload(struct engine *e, struct complaints *c)
-{
-	struct profile *profile = NULL;
-	struct config config = {};
-	enum mode was = engine_mode(e);
-	int r;
-
-	r = load(e, &config, &profile, c);
-	if (r < 0)
-		return r;
-	config_done(&e->config);
-	e->config = config;
-	if (was == MODE_APPLY && engine_mode(e) != MODE_APPLY) {
-		_cleanup_(restore_report_done) struct restore_report report = {};
-
-		engine_give_back_all(e, &report);
-	}
-	switch_to(e, profile);
-	return 0;
-}
-
-int engine_set_profile(struct engine *e, const char *name, struct complaints *c)
-{
-	_cleanup_(profile_freep) struct profile *profile = NULL;
-	_cleanup_free_ char *override = NULL;
-	int r;
-
-	/* NULL or "": back to what softnetd.conf says. */
-	if (name && *name) {
-		override = strdup(name);
-		if (!override)
-			return -ENOMEM;
-	}
-	r = profile_load(e->config_dirs, override ? override : e->config.profile, &profile, c);
-	if (r < 0)
-		return r;
-	free(e->profile_override);
-	e->profile_override = TAKE_PTR(override);
-	switch_to(e, TAKE_PTR(profile));
-	return 0;
 }

@@ -61,8 +61,18 @@ json_t *engine_history(struct engine *e);
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
 	       char *error_text);
 int engine_release(struct engine *e, const char *setting, const char *target, char *error_text);
-/* NAME NULL: back to the configuration's profile. */
+/* The choice by hand; NAME NULL: none any more. A hold stays above it. */
 int engine_set_profile(struct engine *e, const char *name, struct complaints *c);
+/*
+ * PROFILE is in force until engine_release_hold(*RET_COOKIE), or until a newer hold comes, and again
+ * when that one goes. HOLDER ("pid 4711") and REASON (may be "") are shown. Errors as of
+ * profile_load(), -EINVAL for a REASON that is no plain text, -ENOSPC when there are too many holds,
+ * each with a complaint.
+ */
+int engine_hold(struct engine *e, const char *profile, const char *holder, const char *reason,
+		uint32_t *ret_cookie, struct complaints *c);
+/* -ENOENT: no such hold. */
+int engine_release_hold(struct engine *e, uint32_t cookie);
 json_t *engine_restore(struct engine *e);
 
 /* "observe", "advise", "apply"; "" without a profile. Valid until the next reload. */
@@ -88,6 +98,7 @@ struct engine_event {
 	const struct change *change;
 	const struct result *result;
 	const char *text;
+	const char *why; /* EVENT_PROFILE: why it is in force */
 };
 void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struct engine_event *ev),
 			 void *userdata);

@@ -26,14 +26,14 @@
 #define STATUS_EVERY_USEC (10 * USEC_PER_SEC)
 
 struct options {
-	const char *root, *profile;
-	const char *config_dirs[2];
+	const char *root, *profile, *config_dir;
 	bool have_mode, live;
 	enum mode mode;
 };
 
 struct daemon {
 	struct io *io;
+	char **config_dirs;
 	struct engine *engine;
 	sd_event *event;
 	sd_event_source *tick, *kmsg, *link;
@@ -54,7 +54,8 @@ static void print_help(void)
 	     "      --profile NAME    Use this profile instead of softnetd.conf's\n"
 	     "      --mode MODE       observe, advise or apply instead of softnetd.conf's\n"
 	     "      --dry-run         The same as --mode advise: decide, write nothing\n"
-	     "      --config-dir DIR  Read softnetd.conf and profiles/ from DIR\n"
+	     "      --config-dir DIR  Read the shipped configuration from DIR, not " PREFIX
+	     "/lib/softnetd\n"
 	     "      --root DIR        Work on the captured tree DIR instead of this host\n"
 	     "  -h, --help            Show this help\n"
 	     "      --version         Show the version\n"
@@ -112,7 +113,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->have_mode = true;
 			break;
 		case CONFIG_DIR:
-			o->config_dirs[0] = optarg;
+			o->config_dir = optarg;
 			break;
 		case ROOT:
 			o->root = optarg;
@@ -134,27 +135,11 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-static void log_complaints(const struct complaints *c)
-{
-	for (unsigned i = 0; i < c->n; i++) {
-		const struct complaint *one = &c->item[i];
-
-		if (one->file && one->line > 0)
-			log_error("%s:%u: %s", one->file, one->line, one->text);
-		else if (one->file)
-			log_error("%s: %s", one->file, one->text);
-		else
-			log_error("%s", one->text);
-	}
-	if (c->more > 0)
-		log_error("and %u more complaints", c->more);
-}
-
 static int start_engine(struct daemon *d, const struct options *o)
 {
 	struct engine_options eo = {
 		.io = d->io,
-		.config_dirs = o->config_dirs[0] ? o->config_dirs : config_default_dirs,
+		.config_dirs = (const char *const *)d->config_dirs,
 		.profile = o->profile,
 		.have_mode = o->have_mode,
 		.mode = o->mode,
@@ -182,7 +167,7 @@ static int start_engine(struct daemon *d, const struct options *o)
 		complaints = (struct complaints){};
 		r = engine_new(&eo, &complaints, &other, &d->engine);
 	}
-	log_complaints(&complaints);
+	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	if (r == -EBUSY)
 		log_error("softnetd runs already, with pid %d", other);
 	else if (r < 0 && complaints.n == 0)
@@ -293,7 +278,7 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 
 	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
 	r = engine_reload(d->engine, &complaints);
-	log_complaints(&complaints);
+	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	complaints_done(&complaints);
 	if (r < 0)
 		log_error("The configuration is not used; softnetd goes on with the one it has");
@@ -403,6 +388,9 @@ static int run(struct daemon *d, const struct options *o)
 	r = io_new(o->root, &d->io);
 	if (r < 0)
 		return log_error_errno(r, "Cannot open %s", o->root ?: "/");
+	r = config_dirs_new(o->config_dir, false, &d->config_dirs);
+	if (r < 0)
+		return log_oom();
 	r = sd_event_new(&d->event);
 	if (r >= 0)
 		r = add_signals(d);
@@ -451,6 +439,7 @@ static int stop(struct daemon *d)
 		links_close(d->links);
 	engine_free(d->engine);
 	sd_event_unref(d->event);
+	strv_free(d->config_dirs);
 	if (d->io)
 		io_free(d->io);
 	return r;

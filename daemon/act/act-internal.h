@@ -42,8 +42,8 @@ struct actuator {
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
 	bool writable[_TUNABLE_MAX];     /* a write has succeeded: no blocked family then */
-	uint64_t
-		*full_until; /* [CPU_ID_MAX], CLOCK_MONOTONIC, or NULL: CPUs without free vectors */
+	/* [CPU_ID_MAX], CLOCK_MONOTONIC, or NULL: CPUs without free vectors */
+	uint64_t *full_until;
 };
 
 /* NULL when nothing is known. */
@@ -71,8 +71,7 @@ struct attempt {
 	const struct change *change;
 	char wish[VALUE_MAX]; /* canonical, or the original as the kernel spelled it */
 	char now[VALUE_MAX];
-	char epp_before[64]; /* governor: its policy's EPP before the store; "" when it cannot
-				change */
+	char epp_before[64]; /* governor: its policy's EPP before the store; "": cannot change */
 	struct result *result;
 };
 
@@ -124,6 +123,8 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
  */
 int write_attempt(struct actuator *a, struct attempt *at);
 
+/* No ledger, no change. */
+int refuse_ledger(struct actuator *a, struct attempt *at, int error);
 /* What a host does not have, or cannot write at all: the same in all families. */
 void refuse_family(struct actuator *a, struct attempt *at, int error);
 
@@ -133,6 +134,8 @@ void give_back(struct actuator *a, const struct topology *t, const struct ledger
 
 /* Whether this policy's EPP has to be given back before its governor; else after it. */
 bool epp_goes_first(const struct ledger_entry *governor);
+/* Whether E is an EPP that our governor changed, and still holds: it goes back when that does. */
+bool epp_waits_for_governor(const struct actuator *a, const struct ledger_entry *e);
 /* Whether P is an EPP that the governor `performance` holds: then the driver answers EBUSY, and
  * shows what it forces. */
 bool epp_is_locked(struct actuator *a, const struct place *p);

@@ -251,6 +251,15 @@ static int refuse_read(struct attempt *at, int error)
 		      strerror(-error));
 }
 
+int refuse_ledger(struct actuator *a, struct attempt *at, int error)
+{
+	const char *trouble = ledger_trouble(a->ledger);
+
+	return answer(at->result, OUTCOME_REFUSED, error,
+		      "%s: not changed, since the ledger cannot be written: %s", at->place.name,
+		      trouble ? trouble : strerror(-error));
+}
+
 void refuse_family(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;
@@ -319,12 +328,6 @@ static void forget_yield(struct memory *m)
 	m->n_foreign = 0;
 }
 
-static bool is_ours(const struct place *p, const struct ledger_entry *e, const char *now)
-{
-	return tunable_equal(p->tunable, now, e->written) ||
-	       (e->previous && tunable_equal(p->tunable, now, e->previous));
-}
-
 /* Whether somebody else has changed the setting since softnetd did, and what then. */
 static int check_foreign(struct actuator *a, struct attempt *at, enum on_foreign on_foreign)
 {
@@ -348,7 +351,7 @@ static int check_foreign(struct actuator *a, struct attempt *at, enum on_foreign
 			      "%s: somebody else changed it after softnetd did: left alone",
 			      p->name);
 	}
-	if (is_ours(p, e, at->now))
+	if (ledger_is_ours(e, at->now))
 		return 0;
 	nobodys = tunable_equal(p->tunable, at->now, e->original) ||
 		  (p->family->was_reset && p->family->was_reset(a, p, at->now));
@@ -366,9 +369,7 @@ static int check_foreign(struct actuator *a, struct attempt *at, enum on_foreign
 	/* Adopt. Between this and the next entry nothing of ours is on the host. */
 	r = ledger_drop(a->ledger, p->id, p->target.identity);
 	if (r < 0)
-		return answer(at->result, OUTCOME_REFUSED, r,
-			      "%s: not changed, since the ledger cannot be written: %s", p->name,
-			      strerror(-r));
+		return refuse_ledger(a, at, r);
 	return 0;
 }
 
@@ -403,8 +404,8 @@ static int resolve(struct actuator *a, struct attempt *at)
 	return 0;
 }
 
-/* What is remembered about the target answers without a look at the kernel's mood. */
-static int check_memory(struct actuator *a, struct attempt *at)
+/* A setting that cannot be written here at all: that was said when it was found out. */
+static int check_blocked(struct actuator *a, struct attempt *at)
 {
 	const struct place *p = &at->place;
 
@@ -438,7 +439,7 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	strcpy(ret->value, at.now);
 	if (tunable_equal(p->tunable, at.now, at.wish))
 		return answer(ret, OUTCOME_UNCHANGED, 0, "%s: is %.60s already", p->name, at.now);
-	r = check_memory(a, &at);
+	r = check_blocked(a, &at);
 	if (r < 0)
 		return r;
 	e = ledger_find(a->ledger, p->id, p->target.identity);
@@ -479,8 +480,7 @@ static bool put_back(struct actuator *a, struct attempt *at, const char *then, b
 	int r;
 
 	if (!then || !tunable_equal(p->tunable, then, at->now)) {
-		/* Neither the one nor the other: but it is our doing, and a restore must know that.
-		 */
+		/* Neither the one nor the other, but our doing: a restore must know that. */
 		if (then && !tunable_equal(p->tunable, then, at->wish) &&
 		    ledger_enter(a->ledger, at->change, at->now, then) >= 0)
 			entered = true;
@@ -540,11 +540,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	if (!restoring) {
 		r = ledger_enter(a->ledger, at->change, at->now, at->wish);
 		if (r < 0)
-			return answer(at->result, OUTCOME_REFUSED, r,
-				      "%s: not changed, since the ledger cannot be written: %s",
-				      p->name,
-				      ledger_trouble(a->ledger) ? ledger_trouble(a->ledger)
-								: strerror(-r));
+			return refuse_ledger(a, at, r);
 	}
 	r = p->family->before ? p->family->before(a, at, restoring) : 0;
 	if (r < 0) {
@@ -589,10 +585,16 @@ int act_release(struct actuator *a, const struct topology *t, enum tunable_id id
 	if (!e)
 		return answer(ret, OUTCOME_UNCHANGED, 0, "%s: nothing to give back",
 			      tunables[id].id);
+	if (epp_waits_for_governor(a, e))
+		return answer(ret, OUTCOME_UNCHANGED, 0,
+			      "%s: changed with the governor, and goes back with it",
+			      tunables[id].id);
 	if (id == TUNABLE_GOVERNOR && epp_goes_first(e)) {
 		epp = ledger_find(a->ledger, TUNABLE_ENERGY_PREFERENCE, target->identity);
 		if (epp)
 			give_back(a, t, epp, &item);
+		if (epp && item.verdict == RESTORE_FAILED)
+			log_warning("%s", item.text);
 		e = ledger_find(a->ledger, id, target->identity);
 	}
 	give_back(a, t, e, &item);

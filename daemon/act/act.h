@@ -62,7 +62,7 @@ int act_apply_coupled(struct actuator *a, const struct topology *t, const struct
 		      size_t n, enum on_foreign on_foreign, struct result *ret);
 
 /* Gives one setting back: three-way restore as in act/restore.h. Not ours: UNCHANGED. A governor
- * takes with it the EPP that the driver changed because of it. */
+ * takes with it the EPP that the driver changed because of it; that EPP alone is UNCHANGED. */
 int act_release(struct actuator *a, const struct topology *t, enum tunable_id id,
 		const struct target *target, struct result *ret);
 

@@ -114,6 +114,12 @@ bool epp_goes_first(const struct ledger_entry *governor)
 	return streq(governor->original, PERFORMANCE);
 }
 
+bool epp_waits_for_governor(const struct actuator *a, const struct ledger_entry *e)
+{
+	return e->tunable == TUNABLE_ENERGY_PREFERENCE && streq(e->decision, EPP_WITH_GOVERNOR) &&
+	       ledger_find(a->ledger, TUNABLE_GOVERNOR, e->identity);
+}
+
 static bool cpufreq_refused(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;
@@ -162,8 +168,7 @@ static int cpufreq_before(struct actuator *a, struct attempt *at, bool restoring
 	entering = !restoring && streq(at->wish, PERFORMANCE);
 	epp = other_of_pair(p, TUNABLE_ENERGY_PREFERENCE);
 	r = place_read(a, &epp, now);
-	/* EINVAL: amd-pstate cannot name what the firmware set, so it could not be written either.
-	 */
+	/* EINVAL: amd-pstate has no name for what the firmware set, and could not write it back. */
 	if (r >= 0 && strlen(now) >= sizeof(at->epp_before))
 		r = -EINVAL;
 	if (r < 0 && (!entering || r == -ENOENT || r == -EINVAL))
@@ -177,14 +182,11 @@ static int cpufreq_before(struct actuator *a, struct attempt *at, bool restoring
 		return 0;
 	e = ledger_find(a->ledger, epp.id, epp.target.identity);
 	/* Somebody else's by now: that is what has to come back. */
-	if (e && !tunable_equal(epp.tunable, now, e->written) &&
-	    !(e->previous && tunable_equal(epp.tunable, now, e->previous)))
+	if (e && !ledger_is_ours(e, now))
 		(void)ledger_drop(a->ledger, epp.id, epp.target.identity);
 	r = enter_epp(a, &epp, now, PERFORMANCE);
 	if (r < 0)
-		return answer(at->result, OUTCOME_REFUSED, r,
-			      "%s: not changed, since the ledger cannot be written: %s", p->name,
-			      strerror(-r));
+		return refuse_ledger(a, at, r);
 	return 0;
 }
 
@@ -221,8 +223,11 @@ static void cpufreq_after(struct actuator *a, struct attempt *at)
 	if (!ours || streq(at->wish, PERFORMANCE))
 		return;
 	e = ledger_find(a->ledger, epp.id, epp.target.identity);
-	if (e)
-		give_back(a, at->topology, e, &item);
+	if (!e)
+		return;
+	give_back(a, at->topology, e, &item);
+	if (item.verdict == RESTORE_FAILED)
+		log_warning("%s", item.text);
 }
 
 const struct family cpufreq_family = {

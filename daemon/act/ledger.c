@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
-
 #define LEDGER_DIR     "run/softnetd"
 #define LEDGER_FILE    LEDGER_DIR "/ledger.json"
 #define LEDGER_NEW     LEDGER_DIR "/ledger.json.new"
@@ -198,7 +196,6 @@ static void _printf_(2, 3) set_trouble(struct ledger *l, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(l->trouble, sizeof(l->trouble), fmt, ap);
 	va_end(ap);
-	log_error("%s", l->trouble);
 }
 
 /* The ledger found is no use, but may be the only trace of the originals: aside with it. */
@@ -597,6 +594,14 @@ int ledger_drop(struct ledger *l, enum tunable_id id, const char *identity)
 		return 0;
 	remove_at(l, i);
 	return save(l);
+}
+
+bool ledger_is_ours(const struct ledger_entry *e, const char *value)
+{
+	const struct tunable *t = &tunables[e->tunable];
+
+	return tunable_equal(t, value, e->written) ||
+	       (e->previous && tunable_equal(t, value, e->previous));
 }
 
 const char *ledger_trouble(const struct ledger *l)

@@ -7,7 +7,7 @@
  *
  * What is found at start:
  *   torn, empty, not softnetd's, of a future version  → moved aside to ledger.bad-N, never thrown
- *       away, and said loudly; what it held is not known
+ *       away; what it held is not known
  *   cannot be read or moved aside                     → stays where it is, and nothing is changed
  *       on this host while it is there: its originals would be overwritten
  *   an entry with a setting this softnetd does not know → kept as it is, and said at restore
@@ -78,5 +78,8 @@ int ledger_undo(struct ledger *l, enum tunable_id id, const char *identity);
  * file cannot be replaced (the error is returned): an entry too many does no harm at restore. */
 int ledger_drop(struct ledger *l, enum tunable_id id, const char *identity);
 
-/* Why the ledger found at start could not be used, or NULL. */
+/* Whether VALUE is one that we wrote, or may have written. */
+bool ledger_is_ours(const struct ledger_entry *e, const char *value);
+
+/* Why the ledger found at start could not be used, or NULL: for the caller to say, loudly. */
 const char *ledger_trouble(const struct ledger *l);

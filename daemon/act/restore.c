@@ -167,8 +167,7 @@ void give_back(struct actuator *a, const struct topology *t, const struct ledger
 		conclude(ret, RESTORE_WAS_SO, 0);
 		say(ret->text, sizeof(ret->text), "%s: is %.60s already", at.place.name, at.now);
 		drop(a, &at.place, ret);
-	} else if (tunable_equal(tunable, at.now, e->written) ||
-		   (e->previous && tunable_equal(tunable, at.now, e->previous))) {
+	} else if (ledger_is_ours(e, at.now)) {
 		write_original(a, &at, ret);
 	} else {
 		leave_foreign(a, t, &at.place, e->written, ret);
@@ -179,7 +178,6 @@ void give_back(struct actuator *a, const struct topology *t, const struct ledger
 struct key {
 	enum tunable_id id;
 	char *identity;
-	bool other_boot;
 };
 
 static void keys_free(struct key *keys, size_t n)
@@ -221,7 +219,7 @@ static int plan(const struct ledger *l, struct key **ret)
 
 			if (waits(l, e) != late)
 				continue;
-			keys[k] = (struct key){.id = e->tunable, .other_boot = e->other_boot};
+			keys[k] = (struct key){.id = e->tunable};
 			keys[k].identity = strdup(e->identity);
 			if (!keys[k++].identity) {
 				keys_free(keys, k);

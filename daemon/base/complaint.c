@@ -35,6 +35,22 @@ void complain(struct complaints *c, const char *file, unsigned line, const char 
 		(struct complaint){.line = line, .file = TAKE_PTR(name), .text = TAKE_PTR(text)};
 }
 
+void complaints_log(const struct complaints *c, enum log_level level)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct complaint *one = &c->item[i];
+
+		if (one->file && one->line > 0)
+			log_full(level, 0, "%s:%u: %s", one->file, one->line, one->text);
+		else if (one->file)
+			log_full(level, 0, "%s: %s", one->file, one->text);
+		else
+			log_full(level, 0, "%s", one->text);
+	}
+	if (c->more > 0)
+		log_full(level, 0, "and %u more complaints", c->more);
+}
+
 void complaints_done(struct complaints *c)
 {
 	for (unsigned i = 0; i < c->n; i++) {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/log.h"
 #include "base/util.h"
 
 #define COMPLAINTS_MAX 64
@@ -27,3 +28,5 @@ struct complaints {
 void complain(struct complaints *c, const char *file, unsigned line, const char *fmt, ...)
 	_printf_(4, 5);
 void complaints_done(struct complaints *c);
+/* A log line for each. */
+void complaints_log(const struct complaints *c, enum log_level level);

@@ -13,6 +13,10 @@
 
 #define READ_ALL_MAX (64U << 20)
 
+/* openat2(2) says EAGAIN when a rename or mount anywhere on the host came between while it followed
+ * a "..": as all of sysfs's links have, and so it happens on a busy host. */
+#define OPEN_TRIES 1000
+
 /* openat2(2) keeps a captured tree's links inside it; glibc 2.36 has no wrapper. */
 static int open_in_root(const struct io *io, const char *path, int flags, mode_t mode)
 {
@@ -21,19 +25,15 @@ static int open_in_root(const struct io *io, const char *path, int flags, mode_t
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
+	unsigned tries = 0;
 	int fd;
 
-	if (io->live) {
-		fd = openat(io->root, path, flags | O_CLOEXEC, mode);
-		return fd < 0 ? -errno : fd;
-	}
-	/* A path with "..", as /sys/class/net's links have, gives EAGAIN when anybody on the system
-	 * renamed or mounted something meanwhile; openat2(2) says to try again. */
-	for (unsigned tries = 0; tries < 100; tries++) {
-		fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
-		if (fd >= 0 || errno != EAGAIN)
-			break;
-	}
+	do {
+		if (io->live)
+			fd = openat(io->root, path, flags | O_CLOEXEC, mode);
+		else
+			fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && !io->live && ++tries < OPEN_TRIES);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -133,8 +133,7 @@ static int real_mkdir(struct io *io, const char *path, mode_t mode)
 static int tree_store(struct io *io, const char *path, const char *value)
 {
 	_cleanup_close_ int fd = -1;
-	char next[PATH_MAX], line[64];
-	const char *text = value;
+	char next[PATH_MAX];
 	size_t n = strlen(value);
 	mode_t mode;
 	int r;
@@ -152,11 +151,9 @@ static int tree_store(struct io *io, const char *path, const char *value)
 	fd = open_in_root(io, next, O_WRONLY | O_CREAT | O_TRUNC, mode & 0777);
 	if (fd < 0)
 		return fd;
-	if (n > 0 && n + 1 < sizeof(line) && value[n - 1] != '\n') {
-		snprintf(line, sizeof(line), "%s\n", value);
-		text = line;
-	}
-	r = real_write(io, fd, text, strlen(text));
+	r = real_write(io, fd, value, n);
+	if (r >= 0 && n > 0 && value[n - 1] != '\n')
+		r = real_write(io, fd, "\n", 1);
 	if (r >= 0)
 		r = real_rename(io, next, path);
 	if (r < 0)
@@ -426,27 +423,41 @@ int io_read_all(struct io *io, const char *path, char **ret, size_t *ret_size)
 	return 0;
 }
 
+static void procfile_close(struct procfile *f)
+{
+	closep(&f->fd);
+	f->fd = -1;
+}
+
+/* Whoever plays a captured tree forward may put a new file in the place of the old one (mv), which is
+ * how a file is changed whole. Kernel files are never replaced. */
+static bool was_replaced(const struct io *io, int fd)
+{
+	struct stat st;
+
+	return !io->live && fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
 int procfile_read(struct io *io, struct procfile *f)
 {
 	int r;
 
+	if (was_replaced(io, f->fd))
+		procfile_close(f);
 	if (f->fd < 0) {
 		f->fd = io_open(io, f->path, O_RDONLY | O_NOCTTY);
 		if (f->fd < 0)
 			return TAKE_FD(f->fd);
 	}
 	r = read_to_end(io, f->fd, f->single, &f->text, &f->size, &f->length);
-	if (r < 0) {
-		closep(&f->fd);
-		f->fd = -1;
-	}
+	if (r < 0)
+		procfile_close(f);
 	return r;
 }
 
 void procfile_done(struct procfile *f)
 {
-	closep(&f->fd);
-	f->fd = -1;
+	procfile_close(f);
 	free(TAKE_PTR(f->text));
 	f->size = f->length = 0;
 }

@@ -30,15 +30,15 @@ struct verb;
 struct ctl {
 	bool json;
 	const char *root;       /* --root; NULL: the live host */
-	const char *config_dir; /* --config-dir; NULL: the default directories */
+	const char *config_dir; /* --config-dir; NULL: where they are installed */
 	double seconds;         /* -d, for the verbs that take it; 0: not given */
 	const char *output;     /* -o, likewise; NULL: not given, "-": standard output */
 	const char *profile;    /* --profile, likewise; NULL: not given */
 	const struct verb *verb;
 
-	struct io *io;       /* ctl_io() */
-	sd_bus *bus;         /* daemon_connect() */
-	const char *dirs[2]; /* ctl_config_dirs() */
+	struct io *io; /* ctl_io() */
+	sd_bus *bus;   /* daemon_connect() */
+	char **dirs;   /* ctl_config_dirs() */
 };
 
 struct verb {
@@ -75,7 +75,8 @@ int print_profile_in_force(struct ctl *ctl);
 
 /* The host or captured tree of --root, opened once; NULL after a message. Owned by CTL. */
 struct io *ctl_io(struct ctl *ctl);
-/* The configuration directories as profile/profile-file.h wants them. */
+/* The configuration directories as profile/profile-file.h wants them; NULL after a message. Owned
+ * by CTL. */
 const char *const *ctl_config_dirs(struct ctl *ctl);
 
 /*

@@ -174,7 +174,8 @@ static void print_options(const struct verb *verb)
 		puts("      --profile NAME      Decide by the profile NAME, not by the recorded one");
 	puts("      --json              Print JSON, for programs\n"
 	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
-	     "      --config-dir DIR    Read softnetd.conf and profiles/ from DIR only\n"
+	     "      --config-dir DIR    Read the shipped profiles from DIR, not " PREFIX
+	     "/lib/softnetd\n"
 	     "  -h, --help              Show this help, or that of the verb\n"
 	     "      --version           Show the version");
 }
@@ -187,8 +188,12 @@ static void print_help(void)
 	for (const struct verb *v = ctl_verbs; v->name; v++) {
 		char left[64];
 
+		/* By bytes: "…" is three, but such words do not fit in any case. */
 		snprintf(left, sizeof(left), "%s %s", v->name, v->args);
-		printf("  %-34s %s\n", left, v->help);
+		if (strlen(left) <= 22)
+			printf("  %-22s %s\n", left, v->help);
+		else
+			printf("  %s\n  %-22s %s\n", left, "", v->help);
 	}
 	puts("\nOptions:");
 	print_options(NULL);
@@ -252,10 +257,9 @@ struct io *ctl_io(struct ctl *ctl)
 
 const char *const *ctl_config_dirs(struct ctl *ctl)
 {
-	if (!ctl->config_dir)
-		return config_default_dirs;
-	ctl->dirs[0] = ctl->config_dir;
-	return ctl->dirs;
+	if (!ctl->dirs && config_dirs_new(ctl->config_dir, false, &ctl->dirs) < 0)
+		ctl_fail(CTL_FAILED, "Out of memory");
+	return (const char *const *)ctl->dirs;
 }
 
 static unsigned terminal_width(void)
@@ -421,6 +425,7 @@ int main(int argc, char **argv)
 	show_init();
 	r = run(&ctl, argc, argv);
 	sd_bus_flush_close_unref(ctl.bus);
+	strv_free(ctl.dirs);
 	if (ctl.io)
 		io_free(ctl.io);
 	return r;

@@ -120,6 +120,8 @@ int verb_profile(struct ctl *ctl, int argc, char **argv)
 	static const char *const names[] = {"list", "show", "check", "set", "clear", NULL};
 	const char *near;
 
+	if (!ctl_config_dirs(ctl))
+		return CTL_FAILED;
 	for (size_t i = 0; i < ELEMENTSOF(subs); i++) {
 		if (!streq(argv[1], subs[i].name))
 			continue;

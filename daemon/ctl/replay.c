@@ -94,7 +94,7 @@ static void show_change(FILE *out, const json_t *d, const char **why)
 	const char *what =
 		json_is_true(json_object_get(d, "planned")) ? "planned" : text_of(d, "outcome");
 
-	fprintf(out, "%-8s %s", text_of(d, "outcome") ?: "-", text_of(c, "setting") ?: "-");
+	fprintf(out, "%-8s %s", what ?: "-", text_of(c, "setting") ?: "-");
 	if (target)
 		fprintf(out, " of %s%s%s%s", target, name ? " (" : "", name ?: "", name ? ")" : "");
 	if (text_of(c, "from"))

@@ -308,6 +308,14 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 			pull_levers(d, in, &d->out.report[i]);
 }
 
+void decider_yield(struct decider *d, enum tunable_id id)
+{
+	d->memory.retired[id] = true;
+	if (d->trial.stage != TRIAL_OFF && d->trial.stage != TRIAL_BASELINE &&
+	    d->trial.change.tunable == id)
+		d->trial.stage = TRIAL_OFF;
+}
+
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,
 		   uint64_t now_usec)
 {
@@ -317,6 +325,10 @@ void decider_learn(struct decider *d, const struct change *c, const struct resul
 		/* Nothing was changed, so there is nothing to judge; the advice stands while the
 		 * symptom does. */
 		d->trial.stage = TRIAL_OFF;
+		return;
+	}
+	if (r->outcome == OUTCOME_FOREIGN) {
+		decider_yield(d, c->tunable);
 		return;
 	}
 	if (d->trial.stage == TRIAL_ASKED) {

@@ -71,6 +71,9 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,
 		   uint64_t now_usec);
 
+/* A setting turned out to be somebody else's now: a trial of it ends, and the loop leaves it alone. */
+void decider_yield(struct decider *d, enum tunable_id id);
+
 /* Policy changes that would bring the host to what the profile states, given the topology. Fills up
  * to MAX changes, FROM empty (act/ reads it); interrupts of one NIC only, so call again with the
  * topology updated until no more come. Returns how many. Pure; used at start, on a profile

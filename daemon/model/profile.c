@@ -45,6 +45,13 @@ int mode_from_string(const char *s, enum mode *ret)
 	return 0;
 }
 
+void match_rule_done(struct match_rule *m)
+{
+	free(m->unit);
+	free(m->kernel);
+	free(m->origin.file);
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
@@ -58,6 +65,9 @@ void profile_free(struct profile *p)
 		free(p->nic[i].origin.file);
 	}
 	free(p->nic);
+	for (size_t i = 0; i < p->n_matches; i++)
+		match_rule_done(&p->match[i]);
+	free(p->match);
 	free(p->name);
 	free(p->description);
 	free(p->inherits);

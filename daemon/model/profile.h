@@ -54,6 +54,15 @@ struct nic_rule {
 	struct origin origin;
 };
 
+/* An entry of match = ( … ): fits when every condition that is given holds; one is given at least. */
+struct match_rule {
+	char *unit; /* "nginx.service"; NULL: not asked */
+	bool has_rate;
+	uint64_t rate_low, rate_high; /* packets/s: begins above high, ends below low */
+	char *kernel;                 /* "rt", or fnmatch(3) on the release; NULL: not asked */
+	struct origin origin;
+};
+
 struct profile {
 	char *name;
 	char *description;
@@ -64,10 +73,17 @@ struct profile {
 	size_t n_nics;
 	/* Where placement may be applied although irqbalance runs. */
 	bool place_despite_irqbalance;
+	/* When the profile comes into force by itself: any entry that fits. Of several profiles the
+	 * one of the highest priority, then the first by name. Neither is inherited. */
+	struct match_rule *match;
+	size_t n_matches;
+	int priority;
 };
 
 void profile_free(struct profile *p);
 DEFINE_CLEANUP(struct profile *, profile_free);
+/* Frees what one holds, not itself. */
+void match_rule_done(struct match_rule *m);
 /* NULL: no rule fits, which means PLACEMENT_LEAVE. */
 const struct nic_rule *profile_nic_rule(const struct profile *p, const char *ifname);
 

@@ -79,8 +79,7 @@ struct topology {
 	struct nic *nic;
 	unsigned n_policies;
 	struct policy *policy;
-	unsigned hz; /* kernel's HZ as far as it can be known without its config: from the floor of
-		      * netdev_budget_usecs or the log; 0 not known */
+	unsigned hz;         /* kernel's HZ: CONFIG_HZ, or measured; 0 not known (yet) */
 	unsigned user_hz;    /* unit of /proc/stat */
 	bool rt;             /* /sys/kernel/realtime says 1 */
 	bool threadirqs;     /* on the command line, or rt */

@@ -124,10 +124,12 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
 /*
  * What a setting belongs to. NUMBER is only good for now: IRQ numbers and policy numbers are reused
  * by the kernel. IDENTITY is what stays, and what the ledger stores (design, "Ownership"):
- *   SCOPE_HOST    "host"
- *   SCOPE_IRQ     "<sysfs device path>|<action name>"       e.g.
- * "devices/pci0000:00/0000:00:03.0|virtio1-input.0" SCOPE_POLICY  "cpus:<related CPU list>" e.g.
- * "cpus:0-1"
+ *   SCOPE_HOST: "host"
+ *
+ *   SCOPE_IRQ: "<sysfs device path>|<action name>", and "#2", "#3" … behind it where a driver gives
+ *   several vectors of a device one name; "devices/pci0000:00/0000:00:03.0|virtio1-input.0"
+ *
+ *   SCOPE_POLICY: "cpus:<related CPU list>"; "cpus:0-1"
  */
 #define IDENTITY_MAX 320
 struct target {

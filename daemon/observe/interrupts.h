@@ -15,13 +15,12 @@
  * The chip ends where the first of HWIRQ, Level/Edge or -FLOW is found; without any of them, at the
  * first two blanks. No action is legal: the driver is gone (case C15).
  *
- * Refused, with its line: a row with fewer or more counts than the header has columns (but a
- * labelled row may have exactly one count and no text: ERR, MIS), a count beyond 32 bits, a line
- * without a label. Such a line may be the rest of a row that a terminal or mail broke, and then
- * that row's name is cut: it is refused as well when it has no action, or when it had no room for
- * the next line's first word (no line of the file is as long as the two together). A header broken
- * over two lines (case C08) makes the whole table worthless: -EINVAL. A second header ends the
- * table.
+ * Refused, with its line: a row with fewer or more counts than the header has columns (ERR, MIS and
+ * BAD may have exactly one, for the whole machine), a count beyond 32 bits, a line without a label.
+ * Such a line may be the rest of a row that a terminal or mail broke, and then that row's name is
+ * cut: it is refused as well when it has no action, or when it had no room for the next line's
+ * first word (no line of the file is as long as the two together). A header broken over two lines
+ * (case C08) makes the whole table worthless: -EINVAL. A second header ends the table.
  */
 #pragma once
 

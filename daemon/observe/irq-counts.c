@@ -176,6 +176,8 @@ void irq_counts_read(struct irq_counts *c, struct io *io, const struct topology 
 
 	*ret_table = false;
 	*ret_changed = 0;
+	if (c->blind && !whole)
+		return;
 	if (!whole &&
 	    (fired == 0 ||
 	     (!c->table_only && (c->n_rows == 0 || fired * TABLE_ROWS_PER_FILE <= c->n_rows)))) {
@@ -188,4 +190,5 @@ void irq_counts_read(struct irq_counts *c, struct io *io, const struct topology 
 	*ret_table = read_table(c, io, t, table, r, s, ret_changed);
 	if (error < 0 && *ret_table && *ret_changed == 0)
 		c->table_only = true;
+	c->blind = !*ret_table && (error < 0 || c->table_only);
 }

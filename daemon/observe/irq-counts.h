@@ -23,6 +23,7 @@ struct irq_counts {
 	unsigned n_irqs, n_cpus;
 	unsigned n_rows; /* of /proc/interrupts, when it was last read */
 	bool table_only;
+	bool blind; /* neither files nor table: tried again when the whole is asked for */
 	struct source_status table_status; /* what the last look at the table said */
 	unsigned n_columns;                /* numbers in a per_cpu_count: one per possible CPU */
 	uint16_t *cpu_of_column;

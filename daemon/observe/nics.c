@@ -117,7 +117,7 @@ const char *action_table_find(const struct action_table *t, unsigned number)
 	return NULL;
 }
 
-/* --- NICs ------------------------------------------------------------------------------------- */
+/* --- NICs --- */
 
 static int nic_path(const char *nic, const char *file, char *buf, size_t size)
 {
@@ -259,8 +259,7 @@ static int discover_nics(struct io *io, struct topology *t)
 	return 0;
 }
 
-/* --- their interrupts ---------------------------------------------------------------------------
- */
+/* --- their interrupts --- */
 
 static struct irq *find_irq(struct topology *t, unsigned number)
 {

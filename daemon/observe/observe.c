@@ -120,8 +120,7 @@ bool observer_topology_changed(const struct observer *o)
 	return o->changed;
 }
 
-/* --- what the machine is made of ----------------------------------------------------------------
- */
+/* --- what the machine is made of --- */
 
 static const struct irq_thread *find_thread(const struct processes *p, unsigned irq)
 {
@@ -209,25 +208,24 @@ static void look_for_series(struct observer *o)
 		 "/proc/softirq_stat: this kernel does not have softnetd's series");
 }
 
-int observer_topology(struct observer *o, struct topology **ret)
+static int discover(struct observer *o, struct topology *t)
 {
-	_cleanup_(topology_freep) struct topology *t = calloc(1, sizeof(*t));
 	struct cpu_memory *cpu;
 	int r;
 
-	if (!t)
-		return -ENOMEM;
-	o->changed = o->link_noted = false;
-	o->hz = (struct hz_meter){};
 	r = topology_discover_cpus(o->io, t, &o->source[SOURCE_TOPOLOGY]);
-	if (r >= 0)
-		r = topology_discover_host(o->io, t);
-	if (r >= 0)
-		r = discover_processes(o, t);
-	if (r >= 0)
-		r = discover_interrupts(o, t);
-	if (r >= 0)
-		r = cpufreq_discover(o->io, t, &o->source[SOURCE_CPUFREQ]);
+	if (r < 0)
+		return r;
+	r = topology_discover_host(o->io, t);
+	if (r < 0)
+		return r;
+	r = discover_processes(o, t);
+	if (r < 0)
+		return r;
+	r = discover_interrupts(o, t);
+	if (r < 0)
+		return r;
+	r = cpufreq_discover(o->io, t, &o->source[SOURCE_CPUFREQ]);
 	if (r < 0)
 		return r;
 	o->irqbalance = irqbalance_socket(o);
@@ -241,6 +239,25 @@ int observer_topology(struct observer *o, struct topology **ret)
 	o->cpu = cpu;
 	o->n_cpus = t->n_cpus;
 	o->n_irqs = t->n_irqs;
+	return 0;
+}
+
+int observer_topology(struct observer *o, struct topology **ret)
+{
+	_cleanup_(topology_freep) struct topology *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	o->changed = o->link_noted = o->sought = false;
+	o->hz = (struct hz_meter){};
+	r = discover(o, t);
+	if (r < 0) {
+		/* Half of what is remembered fits the machine of before, half the new one. */
+		irq_counts_done(&o->irq_counts);
+		o->n_cpus = o->n_irqs = 0;
+		return r;
+	}
 	*ret = TAKE_PTR(t);
 	return 0;
 }
@@ -250,8 +267,7 @@ int observer_snapshot_new(const struct topology *t, struct snapshot **ret)
 	return snapshot_new(t->n_cpus, t->n_irqs, t->n_nics, ret);
 }
 
-/* --- one reading --------------------------------------------------------------------------------
- */
+/* --- one reading --- */
 
 /* True when FILE's text is there to be parsed. A source that could not be read is left in peace
  * until the next slow look. */

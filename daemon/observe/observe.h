@@ -25,10 +25,13 @@ DEFINE_CLEANUP(struct observer *, observer_free);
 int observer_topology(struct observer *o, struct topology **ret);
 
 /*
- * Reads the fast sources, and with SLOW also the slow ones (whole /proc/interrupts, ksoftirqd of
- * all CPUs, affinities). TOPOLOGY is the last one made, and its NIC interrupts' affinity, effective
- * affinity and the online set are refreshed in place on a slow look. S must be from
- * observer_snapshot_new(). Returns 0 or -ENOMEM.
+ * Reads the fast sources, and with SLOW also the slow ones: the whole of /proc/interrupts, ksoftirqd
+ * of all CPUs (on a fast tick only of those that are busy with softirqs), affinities, and whether
+ * the machine is still what it was. TOPOLOGY is the last one made, and its NIC interrupts' affinity
+ * and effective affinity, its online set, and HZ where that had to be measured, are refreshed in
+ * place on a slow look. S must be from observer_snapshot_new(). Returns 0 or -ENOMEM.
+ *
+ * What cannot be opened or read is not tried again before the next slow look.
  */
 int observer_snapshot_new(const struct topology *t, struct snapshot **ret);
 int observer_read(struct observer *o, struct topology *t, bool slow, struct snapshot *s);
@@ -36,7 +39,8 @@ int observer_read(struct observer *o, struct topology *t, bool slow, struct snap
 /* CPUs came or went, NICs or their interrupts changed since the last observer_topology(): a cheap
  * look, from what the last reads showed (online set, rows of the tables, link events). */
 bool observer_topology_changed(const struct observer *o);
-/* Tells the observer that a link event came (observe/links). */
+/* Tells the observer that a link event came (observe/links): the next observer_read() looks whether
+ * a NIC with a device is concerned, or only an interface of a container. */
 void observer_note_link_change(struct observer *o);
 
 /* Descriptor of /dev/kmsg for the event loop, or -1 when the log cannot be read or is a file. */

@@ -7,6 +7,10 @@
 #include "profile/schema.h"
 #include "profile/setting.h"
 
+/* systemd's limit, without the NUL. */
+#define UNIT_NAME_MAX 255
+#define MATCH_EXPECTS "match expects a list of groups, ( { unit = \"…\"; … }, … ), not %s"
+
 /* More steps of inheritance than anybody can follow by eye. */
 #define INHERIT_MAX 8
 
@@ -108,7 +112,7 @@ static int read_nic(struct reader *r, const config_setting_t *s, struct profile 
 			return key;
 		if (key < 0 || schema_read(r, (enum key)key, m, &v) < 0)
 			continue;
-		if (key == KEY_MATCH) {
+		if (key == KEY_NIC_MATCH) {
 			match = v.text;
 		} else if (key == KEY_NIC_PLACEMENT) {
 			rule.placement = (enum placement)v.word;
@@ -163,6 +167,121 @@ static int read_nics(struct reader *r, const config_setting_t *s, struct profile
 	return 0;
 }
 
+static void matches_forget(struct profile *p)
+{
+	for (size_t i = 0; i < p->n_matches; i++)
+		match_rule_done(&p->match[i]);
+	free(p->match);
+	p->match = NULL;
+	p->n_matches = 0;
+}
+
+/* Only units that have processes of their own are found active (observe/units.h). */
+static bool unit_ok(const char *name)
+{
+	static const char *const suffixes[] = {".service", ".scope", ".slice"};
+	size_t n = strlen(name);
+
+	if (n > UNIT_NAME_MAX || *name == '.' ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@") !=
+		    n)
+		return false;
+	for (size_t i = 0; i < ELEMENTSOF(suffixes); i++) {
+		size_t k = strlen(suffixes[i]);
+
+		if (n > k && streq(name + n - k, suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The keys of one entry into RULE. 0 also after a complaint; -ENOMEM. */
+static int read_conditions(struct reader *r, const config_setting_t *s, struct match_rule *rule)
+{
+	char excerpt[EXCERPT_MAX];
+
+	for (int i = 0; i < config_setting_length(s); i++) {
+		const config_setting_t *m = config_setting_get_elem(s, (unsigned)i);
+		int key = schema_find(r, PLACE_MATCH, m, NULL);
+		union schema_value v;
+
+		if (key == -ENOMEM)
+			return key;
+		if (key < 0 || schema_read(r, (enum key)key, m, &v) < 0)
+			continue;
+		if (key == KEY_PACKET_RATE) {
+			rule->has_rate = true;
+			rule->rate_low = (uint64_t)v.pair[0];
+			rule->rate_high = (uint64_t)v.pair[1];
+			continue;
+		}
+		if (key == KEY_UNIT && !unit_ok(v.text))
+			reader_wrong(r, m,
+				     "unit expects the name of one service, scope or slice such as "
+				     "\"nginx.service\", not \"%s\"",
+				     text_excerpt(v.text, excerpt, sizeof(excerpt)));
+		else if (key == KEY_KERNEL && !*v.text)
+			reader_wrong(r, m,
+				     "kernel expects \"rt\" or a pattern for the release such as "
+				     "\"6.12.*\"");
+		else if (replace_string(key == KEY_UNIT ? &rule->unit : &rule->kernel, v.text) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* One entry { unit = "nginx.service"; packet_rate = [10000, 50000]; kernel = "rt"; }. */
+static int read_match(struct reader *r, const config_setting_t *s, struct profile *p)
+{
+	_cleanup_(match_rule_done) struct match_rule rule = {};
+	struct match_rule *bigger;
+	unsigned bad = r->bad;
+	int e;
+
+	if (config_setting_type(s) != CONFIG_TYPE_GROUP) {
+		reader_wrong(r, s, MATCH_EXPECTS, setting_kind_name(s));
+		return 0;
+	}
+	e = read_conditions(r, s, &rule);
+	if (e < 0)
+		return e;
+	if (r->bad > bad)
+		return 0;
+	if (!rule.unit && !rule.has_rate && !rule.kernel) {
+		reader_wrong(r, s, "an entry of match needs unit, packet_rate or kernel");
+		return 0;
+	}
+	if (origin_set(&rule.origin, r, s) < 0)
+		return -ENOMEM;
+	bigger = reallocarray(p->match, p->n_matches + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	p->match = bigger;
+	p->match[p->n_matches++] = rule;
+	rule = (struct match_rule){};
+	return 0;
+}
+
+/* The list replaces one that a weaker file of the same profile gave. */
+static int read_matches(struct reader *r, const config_setting_t *s, struct profile *p)
+{
+	int type = config_setting_type(s);
+
+	matches_forget(p);
+	if (type != CONFIG_TYPE_LIST &&
+	    !(type == CONFIG_TYPE_ARRAY && config_setting_length(s) == 0)) {
+		reader_wrong(r, s, MATCH_EXPECTS, setting_kind_name(s));
+		return 0;
+	}
+	for (int i = 0; i < config_setting_length(s); i++) {
+		int e = read_match(r, config_setting_get_elem(s, (unsigned)i), p);
+
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
 /* One key beside the settings. 0 also after a complaint; -ENOMEM. */
 static int read_key(struct reader *r, enum key key, const config_setting_t *s, struct draft *d)
 {
@@ -170,6 +289,8 @@ static int read_key(struct reader *r, enum key key, const config_setting_t *s, s
 
 	if (key == KEY_NICS)
 		return read_nics(r, s, d->profile);
+	if (key == KEY_MATCH)
+		return read_matches(r, s, d->profile);
 	if (schema_read(r, key, s, &v) < 0)
 		return 0;
 	switch (key) {
@@ -185,6 +306,9 @@ static int read_key(struct reader *r, enum key key, const config_setting_t *s, s
 		return origin_set(&d->placement_origin, r, s);
 	case KEY_PLACE_DESPITE_IRQBALANCE:
 		d->profile->place_despite_irqbalance = v.boolean;
+		return 0;
+	case KEY_PRIORITY:
+		d->profile->priority = (int)v.number;
 		return 0;
 	default:
 		return 0;
@@ -304,7 +428,9 @@ static int read_set(struct lineage *l, const char *name, const struct conf_set *
 		/* -ENOENT means that the profile asked for is not there. */
 		r = e == -ENOENT ? -EINVAL : e;
 	}
-	/* These two are a profile's own: what an ancestor says is not true of its heir. */
+	/* These are a profile's own: what an ancestor says is not true of its heir. */
+	matches_forget(d->profile);
+	d->profile->priority = (int)schema_fallback(KEY_PRIORITY).number;
 	free(TAKE_PTR(d->profile->description));
 	free(TAKE_PTR(d->profile->inherits));
 	for (size_t i = 0; i < s->n; i++) {
@@ -469,4 +595,50 @@ int profile_load_text(const char *const *dirs, const char *path, const char *tex
 int profile_list(const char *const *dirs, char ***ret)
 {
 	return conf_names(dirs, "profiles", ret);
+}
+
+void profiles_free(struct profile **list)
+{
+	for (struct profile **p = list; p && *p; p++)
+		profile_free(*p);
+	free(list);
+}
+
+/* In the order in which they are asked. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct profile *x = *(struct profile *const *)a, *y = *(struct profile *const *)b;
+
+	if (x->priority != y->priority)
+		return y->priority - x->priority;
+	return strcmp(x->name, y->name);
+}
+
+int profiles_with_match(const char *const *dirs, struct profile ***ret, struct complaints *c)
+{
+	_cleanup_(profiles_freep) struct profile **list = NULL;
+	_cleanup_(strv_freep) char **names = NULL;
+	size_t n = 0, count = 0;
+	int r;
+
+	r = profile_list(dirs, &names);
+	if (r < 0)
+		return r;
+	while (names[count])
+		count++;
+	list = calloc(count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (char **name = names; *name; name++) {
+		_cleanup_(profile_freep) struct profile *p = NULL;
+
+		r = profile_load(dirs, *name, &p, c);
+		if (r == -ENOMEM)
+			return r;
+		if (r >= 0 && p->n_matches > 0)
+			list[n++] = TAKE_PTR(p);
+	}
+	qsort(list, n, sizeof(*list), by_rank);
+	*ret = TAKE_PTR(list);
+	return 0;
 }

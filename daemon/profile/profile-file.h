@@ -58,5 +58,17 @@ int config_load_text(const char *const *dirs, const char *path, const char *text
 int profile_exists(const char *const *dirs, const char *name, const struct origin *where,
 		   struct complaints *c);
 
+/*
+ * All profiles that have `match` rules, in the order in which they are asked (priority, then name),
+ * ending with NULL. One that cannot be used is left out, with complaints. -ENOMEM, or the errno of a
+ * directory that cannot be listed.
+ */
+int profiles_with_match(const char *const *dirs, struct profile ***ret, struct complaints *c);
+void profiles_free(struct profile **list);
+static inline void profiles_freep(struct profile ***p)
+{
+	profiles_free(*p);
+}
+
 /* The names of all profiles, sorted, ending with NULL; masked ones are not among them. */
 int profile_list(const char *const *dirs, char ***ret);

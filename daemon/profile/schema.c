@@ -34,10 +34,18 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NICS] = {"nics", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PLACE_DESPITE_IRQBALANCE] = {"place_despite_irqbalance", PLACE_PROFILE, KEY_BOOL,
 					  .fallback = "false"},
+	[KEY_MATCH] = {"match", PLACE_PROFILE, KEY_GROUPS},
+	[KEY_PRIORITY] = {"priority", PLACE_PROFILE, KEY_NUMBER, .min = 0, .max = 1000,
+			  .fallback = "0"},
 
-	[KEY_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
+	[KEY_NIC_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},
 	[KEY_CPUS] = {"cpus", PLACE_NIC, KEY_CPU_LIST},
+
+	[KEY_UNIT] = {"unit", PLACE_MATCH, KEY_TEXT},
+	/* More packets in a second than any host receives end the range. */
+	[KEY_PACKET_RATE] = {"packet_rate", PLACE_MATCH, KEY_PAIR, .min = 1, .max = 1000000000},
+	[KEY_KERNEL] = {"kernel", PLACE_MATCH, KEY_TEXT},
 
 	[KEY_VALUE] = {"value", PLACE_SETTING, KEY_ANY},
 	[KEY_SETTING_ON_FOREIGN] = {"on_foreign", PLACE_SETTING, KEY_WORD,
@@ -66,6 +74,7 @@ static const char *const place_names[] = {
 	[PLACE_CONFIG] = "softnetd.conf",
 	[PLACE_PROFILE] = "a profile",
 	[PLACE_NIC] = "an entry of nics",
+	[PLACE_MATCH] = "an entry of match",
 	[PLACE_SETTING] = "the long form of a setting",
 };
 
@@ -334,6 +343,33 @@ static int read_number(struct reader *r, const struct schema_key *k, const confi
 	return 0;
 }
 
+static int read_pair(struct reader *r, const struct schema_key *k, const config_setting_t *s,
+		     int64_t ret[2])
+{
+	int type = config_setting_type(s);
+	int64_t pair[2] = {0, 0};
+	bool good = (type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST) &&
+		    config_setting_length(s) == 2;
+
+	for (unsigned i = 0; i < 2 && good; i++) {
+		const config_setting_t *e = config_setting_get_elem(s, i);
+
+		type = config_setting_type(e);
+		pair[i] = config_setting_get_int64(e);
+		good = (type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64) &&
+		       pair[i] >= k->min && pair[i] <= k->max;
+	}
+	if (good && pair[0] < pair[1]) {
+		memcpy(ret, pair, sizeof(pair));
+		return 0;
+	}
+	reader_wrong(r, s,
+		     "%s expects [low, high]: two whole numbers from %lld to %lld, the first the "
+		     "lower one",
+		     k->name, (long long)k->min, (long long)k->max);
+	return -EINVAL;
+}
+
 static int read_cpus(struct reader *r, const struct schema_key *k, const config_setting_t *s,
 		     struct cpuset *ret)
 {
@@ -368,6 +404,8 @@ int schema_read(struct reader *r, enum key key, const config_setting_t *s, union
 		return read_word(r, k, s, &ret->word);
 	case KEY_NUMBER:
 		return read_number(r, k, s, &ret->number);
+	case KEY_PAIR:
+		return read_pair(r, k, s, ret->pair);
 	case KEY_SPAN:
 		return read_span(r, k, s, &ret->number);
 	case KEY_CPU_LIST:

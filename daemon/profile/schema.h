@@ -17,6 +17,7 @@ enum place {
 	PLACE_CONFIG,  /* softnetd.conf */
 	PLACE_PROFILE, /* a profile, beside the settings */
 	PLACE_NIC,     /* an entry of nics = ( … ) in a profile */
+	PLACE_MATCH,   /* an entry of match = ( … ) in a profile */
 	PLACE_SETTING, /* a setting's long form, { value = …; on_foreign = …; } */
 };
 
@@ -36,10 +37,16 @@ enum key {
 	KEY_PLACEMENT,
 	KEY_NICS,
 	KEY_PLACE_DESPITE_IRQBALANCE,
-	/* nics = ( { … } ) */
 	KEY_MATCH,
+	KEY_PRIORITY,
+	/* nics = ( { … } ) */
+	KEY_NIC_MATCH,
 	KEY_NIC_PLACEMENT,
 	KEY_CPUS,
+	/* match = ( { … } ) */
+	KEY_UNIT,
+	KEY_PACKET_RATE,
+	KEY_KERNEL,
 	/* setting = { … } */
 	KEY_VALUE,
 	KEY_SETTING_ON_FOREIGN,
@@ -50,6 +57,7 @@ enum key_type {
 	KEY_TEXT,   /* any one line */
 	KEY_WORD,   /* one of words */
 	KEY_NUMBER, /* min … max */
+	KEY_PAIR,   /* [low, high], both min … max, low below high */
 	KEY_BOOL,
 	KEY_SPAN, /* a time: seconds, or "250ms", "10s", "2min"; min … max in microseconds */
 	KEY_CPU_LIST,
@@ -97,6 +105,7 @@ union schema_value {
 	const char *text;
 	int word;       /* index into words */
 	int64_t number; /* KEY_NUMBER; KEY_SPAN: microseconds */
+	int64_t pair[2];
 	bool boolean;
 	struct cpuset cpus;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "serve/holds.h"
 #include "serve/manager.h"
 #include "serve/socket.h"
 
@@ -29,6 +30,7 @@ struct bus_server {
 	sd_event *event;
 	struct io *io;
 	struct engine *engine;
+	struct holds *holds;
 	sd_event_source *listen;
 	struct client *clients;
 	unsigned n_clients;
@@ -49,21 +51,43 @@ static void client_free(struct client *c)
 	sd_event_source_disable_unref(c->timer);
 	/* Not flushed: that would wait for the client. */
 	sd_bus_close_unref(c->bus);
+	/* Last: the end of a hold is told to the other clients. */
+	if (c->server->holds)
+		holds_drop_client(c->server->holds, c);
 	free(c);
 }
 DEFINE_CLEANUP(struct client *, client_free);
+
+/* Who runs the daemon could as well be it: a user with a captured tree. */
+static bool may_change(const struct client *c)
+{
+	return c->peer.uid == 0 || c->peer.uid == geteuid();
+}
 
 static int authorize(struct manager_access *access, sd_bus_message *call _unused_,
 		     sd_bus_error *error)
 {
 	const struct client *c = (const struct client *)access;
 
-	/* Who runs the daemon could as well be it: a user with a captured tree. */
-	if (c->peer.uid == 0 || c->peer.uid == geteuid())
+	if (may_change(c))
 		return 1;
 	sd_bus_error_setf(error, MANAGER_ERROR_NOT_AUTHORIZED,
 			  "Changing settings needs root; this is uid %u", c->peer.uid);
 	return 0;
+}
+
+static int hold(struct manager_access *access, sd_bus_message *call _unused_, int pidfd,
+		const char *profile, const char *reason, uint32_t *ret_cookie, struct complaints *c)
+{
+	struct client *client = (struct client *)access;
+
+	return holds_add(client->server->holds, client, client->peer.pid, pidfd, profile, reason,
+			 ret_cookie, c);
+}
+
+static int release_hold(struct manager_access *access, uint32_t cookie)
+{
+	return holds_release(((struct client *)access)->server->holds, cookie);
 }
 
 /* Sees every message before the object does. */
@@ -174,6 +198,11 @@ static int start_bus(struct client *c)
 	r = sd_bus_set_anonymous(c->bus, true);
 	if (r < 0)
 		return r;
+	/* Only who may hold a profile sends descriptors: hundreds fit into a message that need never
+	 * end, and they would be the daemon's. sd-bus ends a connection that sends some unasked. */
+	r = sd_bus_negotiate_fds(c->bus, may_change(c));
+	if (r < 0)
+		return r;
 	r = sd_bus_start(c->bus);
 	if (r < 0)
 		return r;
@@ -219,6 +248,8 @@ static int client_new(struct bus_server *s, int fd, const struct ucred *peer)
 	c->peer = *peer;
 	c->access.engine = s->engine;
 	c->access.authorize = authorize;
+	c->access.hold = hold;
+	c->access.release_hold = release_hold;
 	r = sd_bus_new(&c->bus);
 	if (r >= 0)
 		r = sd_bus_set_fd(c->bus, fd, fd);
@@ -286,6 +317,9 @@ int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct
 		return -ENOMEM;
 	s->event = event;
 	s->engine = engine;
+	r = holds_new(event, engine, &s->holds);
+	if (r < 0)
+		return r;
 	r = socket_listen(io, &fd);
 	if (r < 0)
 		return r;
@@ -306,6 +340,7 @@ void bus_server_free(struct bus_server *s)
 {
 	if (!s)
 		return;
+	holds_free(TAKE_PTR(s->holds));
 	while (s->clients)
 		client_free(s->clients);
 	sd_event_source_disable_unref(s->listen);
@@ -332,9 +367,4 @@ void bus_server_refresh(struct bus_server *s)
 	for (struct client *c = s->clients; c; c = c->next)
 		if (manager_emit_properties(c->bus) < 0 || client_lags(c))
 			c->doomed = true;
-}
-
-unsigned bus_server_clients(const struct bus_server *s)
-{
-	return s->n_clients;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The private socket: the manager object for clients that come without a bus (containers, early
- * boot, tests). The peer's credentials (SO_PEERCRED, as they were at connect) decide: reading is
- * for everyone, changing for uid 0.
+ * boot, tests). The peer's credentials (SO_PEERCRED, as they were at connect) decide: reading is for
+ * everyone, changing for uid 0 and for the user who runs the daemon (on a captured tree).
  *
  * A client can cost the daemon little: at most BUS_CLIENTS_PER_UID connections of a user who is not
  * root; BUS_UNREAD_MESSAGES messages, and one document and BUS_UNREAD_MAX bytes more, waiting to be
@@ -36,4 +36,3 @@ DEFINE_CLEANUP(struct bus_server *, bus_server_free);
 void bus_server_event(struct bus_server *s, const struct engine_event *event);
 /* To be called once a tick and after a reload: tells all clients when mode or profile changed. */
 void bus_server_refresh(struct bus_server *s);
-unsigned bus_server_clients(const struct bus_server *s);

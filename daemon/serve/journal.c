@@ -83,7 +83,8 @@ void journal_message(const struct engine_event *event, char *buf, size_t size)
 		change_message(event->change, event->result, buf, size);
 		break;
 	case EVENT_PROFILE:
-		append_text(buf, size, "Profile %s is in force", event->text ?: "");
+		append_text(buf, size, "Profile %s is in force%s%s", event->text ?: "",
+			    event->why ? ": " : "", event->why ?: "");
 		break;
 	case EVENT_VERDICT:
 	case EVENT_RESTORE:
@@ -128,7 +129,7 @@ static enum log_level level_of(const struct engine_event *event)
 	if (event->kind == EVENT_SYMPTOM_ENTER)
 		return event->report->symptom == SYMPTOM_STALLED ? LOG_LEVEL_WARNING
 								 : LOG_LEVEL_NOTICE;
-	if (event->kind == EVENT_CHANGE)
+	if (event->result)
 		switch (event->result->outcome) {
 		case OUTCOME_REFUSED:
 		case OUTCOME_DIFFERENT:

@@ -21,7 +21,7 @@
 struct live {
 	bool terminal, painted;
 	char *line[LINES_MAX]; /* a ring, newest at (n_lines - 1) % LINES_MAX */
-	size_t n_lines;
+	size_t n_lines, n_painted;
 	unsigned ticks;
 };
 
@@ -68,6 +68,10 @@ void live_free(struct live *l)
 	if (!l)
 		return;
 	log_set_hook(NULL, NULL);
+	/* What no picture showed any more, or none at all: why the daemon could not start. */
+	for (size_t i = l->n_painted; i < l->n_lines; i++)
+		if (i + LINES_MAX >= l->n_lines && l->line[i % LINES_MAX])
+			fprintf(stderr, "%s\n", l->line[i % LINES_MAX]);
 	for (size_t i = 0; i < LINES_MAX; i++)
 		free(l->line[i]);
 	free(l);
@@ -114,6 +118,7 @@ static void paint(struct live *l, const char *status, FILE *out)
 	for (unsigned i = lines; i > 0; i--)
 		paint_line(out, l->line[(l->n_lines - i) % LINES_MAX] ?: "", size.ws_col);
 	fputs(CLEAR_END, out);
+	l->n_painted = l->n_lines;
 }
 
 static void draw(struct live *l, struct engine *e)

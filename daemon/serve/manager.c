@@ -220,6 +220,71 @@ static int method_clear_profile(sd_bus_message *call, void *userdata, sd_bus_err
 	return choose_profile(access, call, NULL, error);
 }
 
+/* PIDFD -1: the caller itself. */
+static int hold(struct manager_access *access, sd_bus_message *call, int pidfd, const char *profile,
+		const char *reason, sd_bus_error *error)
+{
+	struct complaints complaints = {};
+	uint32_t cookie = 0;
+	int r;
+
+	r = access->hold(access, call, pidfd, profile, reason, &cookie, &complaints);
+	if (r < 0)
+		r = complaints_error(error, r, &complaints);
+	else
+		r = sd_bus_reply_method_return(call, "u", cookie);
+	complaints_done(&complaints);
+	return r;
+}
+
+static int method_hold(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	struct manager_access *access = userdata;
+	const char *profile, *reason;
+	int r;
+
+	r = access->authorize(access, call, error);
+	if (r <= 0)
+		return r;
+	r = sd_bus_message_read(call, "ss", &profile, &reason);
+	if (r < 0)
+		return r;
+	return hold(access, call, -1, profile, reason, error);
+}
+
+static int method_hold_process(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	struct manager_access *access = userdata;
+	const char *profile, *reason;
+	int pidfd, r;
+
+	r = access->authorize(access, call, error);
+	if (r <= 0)
+		return r;
+	/* The descriptor is the message's. */
+	r = sd_bus_message_read(call, "ssh", &profile, &reason, &pidfd);
+	if (r < 0)
+		return r;
+	return hold(access, call, pidfd, profile, reason, error);
+}
+
+static int method_release_hold(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	struct manager_access *access = userdata;
+	uint32_t cookie;
+	int r;
+
+	r = access->authorize(access, call, error);
+	if (r <= 0)
+		return r;
+	r = sd_bus_message_read(call, "u", &cookie);
+	if (r < 0)
+		return r;
+	if (access->release_hold(access, cookie) < 0)
+		return sd_bus_error_setf(error, MANAGER_ERROR_NO_SUCH_HOLD, "No hold %u", cookie);
+	return sd_bus_reply_method_return(call, NULL);
+}
+
 static int method_reload(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
 	struct manager_access *access = userdata;
@@ -316,6 +381,14 @@ static const sd_bus_vtable vtable[] = {
 				method_set_profile, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("ClearProfile", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT,
 				method_clear_profile, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Hold", SD_BUS_ARGS("s", profile, "s", reason),
+				SD_BUS_RESULT("u", cookie), method_hold,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("HoldProcess", SD_BUS_ARGS("s", profile, "s", reason, "h", pidfd),
+				SD_BUS_RESULT("u", cookie), method_hold_process,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("ReleaseHold", SD_BUS_ARGS("u", cookie), SD_BUS_NO_RESULT,
+				method_release_hold, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("Restore", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", report),

@@ -13,6 +13,9 @@
  *   SetSetting(sss)                setting, target ("": host, or all targets), value
  *   ReleaseSetting(ss)             setting, target
  *   SetProfile(s) ClearProfile() Reload()
+ *   Hold(ss) → u                   profile, reason: in force while the caller stays connected
+ *   HoldProcess(ssh) → u           … while the process of the pidfd runs
+ *   ReleaseHold(u)                 the number that these two answered
  *   Restore() → s                  gives everything back
  *   Changed(sss)                   signal: kind of event, what, one line of text
  *
@@ -31,6 +34,7 @@
 #define MANAGER_ERROR_NOT_AUTHORIZED  "org.softnetd1.Error.NotAuthorized"
 #define MANAGER_ERROR_NO_SUCH_SETTING "org.softnetd1.Error.NoSuchSetting"
 #define MANAGER_ERROR_INVALID_VALUE   "org.softnetd1.Error.InvalidValue"
+#define MANAGER_ERROR_NO_SUCH_HOLD    "org.softnetd1.Error.NoSuchHold"
 #define MANAGER_ERROR_READ_ONLY       "org.softnetd1.Error.ReadOnly"      /* observe, advise */
 #define MANAGER_ERROR_CONFIGURATION   "org.softnetd1.Error.Configuration" /* file:line: text */
 #define MANAGER_ERROR_REFUSED         "org.softnetd1.Error.Refused"       /* the kernel said no */
@@ -40,6 +44,11 @@ struct manager_access {
 	struct engine *engine;
 	/* 1: may change things; 0: may not, ERROR is set; negative errno. */
 	int (*authorize)(struct manager_access *access, sd_bus_message *call, sd_bus_error *error);
+	/* A hold for the caller (serve/holds.h); PIDFD -1: as long as the caller is there. */
+	int (*hold)(struct manager_access *access, sd_bus_message *call, int pidfd,
+		    const char *profile, const char *reason, uint32_t *ret_cookie,
+		    struct complaints *c);
+	int (*release_hold)(struct manager_access *access, uint32_t cookie);
 	/* Of documents handed to sd-bus, all and the last one: for bounds on unread data. */
 	uint64_t bytes_sent, last_bytes;
 };

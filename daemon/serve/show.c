@@ -41,6 +41,20 @@ static const char *cell(char buf[CELL_MAX], const json_t *d, const char *key)
 	return cell_number(buf, get(d, key));
 }
 
+#define TARGET_MAX 400 /* an identity, whole */
+
+/* "30 (virtio1-input.0)"; "" for the host. */
+static const char *target_cell(char *buf, size_t size, const json_t *d)
+{
+	const char *target = text(d, "target"), *name = text(d, "name");
+
+	if (target && name)
+		snprintf(buf, size, "%s (%s)", target, name);
+	else
+		snprintf(buf, size, "%s", target ?: name ?: "");
+	return buf;
+}
+
 static void show_head(FILE *out, const json_t *status)
 {
 	const json_t *host = get(status, "host"), *daemon = get(status, "daemon");
@@ -57,9 +71,8 @@ static void show_head(FILE *out, const json_t *status)
 		fputs(", in a container", out);
 	if (is_true(host, "captured"))
 		fputs(", a captured tree", out);
-	fprintf(out, "\nprofile %s%s, mode %s, up %s, pid %.0f\n",
-		text(daemon, "profile") ?: "none",
-		streq(text(daemon, "profile_chosen_by") ?: "", "hand") ? " (chosen by hand)" : "",
+	fprintf(out, "\nprofile %s (%s), mode %s, up %s, pid %.0f\n",
+		text(daemon, "profile") ?: "none", text(daemon, "profile_chosen_by") ?: "-",
 		text(daemon, "mode") ?: "-", cell_duration(up, number(daemon, "uptime_seconds")),
 		number(daemon, "pid"));
 }
@@ -254,9 +267,9 @@ static void show_changes(FILE *out, unsigned width, const json_t *status)
 	fputc('\n', out);
 	s = sheet_new(width, heads);
 	json_array_foreach (changes, i, c) {
-		char since[CELL_MAX];
+		char since[CELL_MAX], target[TARGET_MAX];
 		const char *cells[] = {
-			text(c, "setting"),  text(c, "target") ?: text(c, "name"),
+			text(c, "setting"),  target_cell(target, sizeof(target), c),
 			text(c, "original"), text(c, "now"),
 			text(c, "state"),    cell_time(since, get(c, "since")),
 			text(c, "why"),
@@ -373,10 +386,10 @@ void show_settings(FILE *out, unsigned width, json_t *settings)
 	size_t i;
 
 	json_array_foreach (settings, i, d) {
-		char wish[128];
+		char wish[128], target[TARGET_MAX];
 		const char *cells[] = {
 			text(d, "setting"),
-			text(d, "target") ?: "",
+			target_cell(target, sizeof(target), d),
 			text(d, "value"),
 			text(d, "unit") ?: "",
 			wish,
@@ -497,16 +510,19 @@ void show_history(FILE *out, unsigned width, json_t *history)
 	sheet_end(s, out);
 }
 
-static void show_advice(FILE *out, const json_t *advice)
+/* REASON was said already, by the symptom. */
+static void show_advice(FILE *out, const json_t *advice, const char *reason)
 {
 	const json_t *a;
 	size_t i;
 
 	json_array_foreach (advice, i, a) {
+		const char *why = text(a, "why");
+
 		fprintf(out, "    → %s: %s → %s", text(a, "setting") ?: "-", text(a, "from") ?: "?",
 			text(a, "to") ?: "-");
-		if (text(a, "why"))
-			fprintf(out, ": %s", text(a, "why"));
+		if (why && !streq(why, reason))
+			fprintf(out, ": %s", why);
 		fputc('\n', out);
 		if (text(a, "command"))
 			fprintf(out, "      %s\n", text(a, "command"));
@@ -527,7 +543,7 @@ void show_diagnosis(FILE *out, unsigned width _unused_, json_t *diagnosis)
 		fputs("Nothing binds.\n", out);
 	json_array_foreach (symptoms, i, s) {
 		show_symptom(out, s);
-		show_advice(out, get(s, "advice"));
+		show_advice(out, get(s, "advice"), text(get(s, "evidence"), "text") ?: "");
 	}
 	show_blind(out, get(diagnosis, "blind"));
 }

@@ -25,7 +25,6 @@ const struct trace_field trace_fields[] = {
 	FIELD("total", total, STAT),
 	FIELD("ksoftirqd_run", ksoftirqd_run_ns, KSOFTIRQD),
 	FIELD("ksoftirqd_wait", ksoftirqd_wait_ns, KSOFTIRQD),
-	FIELD("ksoftirqd_slices", ksoftirqd_slices, KSOFTIRQD),
 };
 const size_t trace_n_fields = ELEMENTSOF(trace_fields);
 

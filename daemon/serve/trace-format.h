@@ -15,7 +15,7 @@
  * Each further line is one tick. "t" is its CLOCK_MONOTONIC in µs since the tick before (the first:
  * since boot); every other key is there only when something changed:
  *   "boot"            CLOCK_BOOTTIME minus CLOCK_MONOTONIC, when that moved by BOOT_SLACK_USEC
- *   "slow"            true: the slow sources were read too
+ *   "slow"            whether the slow sources were read too, from now on
  *   "topology"        the machine was looked at anew: as in the first line; whatever was known of
  *                     CPUs, interrupts and NICs begins again at zero
  *   "hz" "known_online" learnt meanwhile: HZ, the topology's online CPUs
@@ -38,7 +38,8 @@
  * Not in it, since people attach recordings to bug reports: the host's name, kernel messages but
  * for the classified ones, texts of errors (they may quote files), hardware addresses (they stand
  * in names such as enx001122334455 and in Hyper-V's GUIDs: see trace_mask()). Of the softirq
- * vectors only NET_RX and NET_TX are kept, which are those that decide/ looks at.
+ * vectors only NET_RX and NET_TX are kept, of ksoftirqd not the number of its slices: nothing in
+ * decide/ looks at the others.
  */
 #pragma once
 

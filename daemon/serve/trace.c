@@ -515,8 +515,9 @@ static int write_tick(struct trace_writer *w, const struct topology *t, bool dis
 	_cleanup_(line_done) struct line l = {.object = json_object()};
 
 	note_clocks(w, &l, s);
-	if (s->slow)
-		set(&l, "slow", json_true());
+	if (s->slow != w->last->slow)
+		set(&l, "slow", json_boolean(s->slow));
+	w->last->slow = s->slow;
 	if (discovered)
 		set(&l, "topology", trace_topology(&w->mask, t));
 	else

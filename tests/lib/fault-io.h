@@ -3,12 +3,15 @@
  * An I/O seam around another one that counts operations, and at a chosen one fails, or ends the
  * process as kill -9 does. Typical uses:
  *
- *   Every errno at every step:      for (n = 1; ; n++) { f = fault_io_new(inner);
- *                                       f->at = n; f->error = EIO; …run…; if (f->total < n) break;
- * } kill -9 at every step:          the same with f->death = FAULT_DIE_BEFORE (in a forked child)
- *   One file is unreadable:         f->pattern = "proc/irq/ *" (without the blank); f->kinds =
- *                                   FAULT_BIT(FAULT_OPEN); f->error = EACCES;
- *   How many operations is a tick:  no rule at all; look at f->total and f->count[].
+ * Every errno at every step: for (n = 1;; n++) { f = fault_io_new(inner); f->at = n;
+ * f->error = EIO; …run…; if (f->hits == 0) break; }
+ *
+ * kill -9 at every step: the same with f->death = FAULT_DIE_BEFORE, in a forked child.
+ *
+ * One kind of file cannot be opened: f->pattern = "proc/irq/" "*"; f->kinds = FAULT_BIT(FAULT_OPEN);
+ * f->error = EACCES;
+ *
+ * How many operations a tick is: no rule at all; look at f->total and f->count[].
  *
  * A rule hits when the operation's kind is in `kinds`, its path matches `pattern`, and it is the
  * at-th such operation (at 0: every one; `onwards`: the at-th and all after it).

@@ -49,9 +49,8 @@ struct machine_spec {
 	unsigned cpus;           /* present; 0: 2 */
 	unsigned possible;       /* 0: as many as there are (case A30: more) */
 	unsigned sockets, nodes; /* 0: 1 */
-	unsigned smt; /* threads per core; 0: 1. Siblings as on x86 servers: cpu and cpu + cpus /
-			 smt */
-	unsigned cpus_per_cache; /* cores sharing the last-level cache … as CPU ids; 0: a socket */
+	unsigned smt;            /* threads per core; 0: 1. Siblings are cpu and cpu + cpus / smt */
+	unsigned cpus_per_cache; /* cores that share a last-level cache; 0: a socket's */
 	unsigned softnet_columns; /* 9, 10, 11, 13, 15; 0: 15 */
 	const struct machine_nic *nics;
 	size_t n_nics;

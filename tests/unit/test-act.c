@@ -687,6 +687,9 @@ START_TEST(case_e04_order_when_leaving_performance)
 	expect(POLICY "0/energy_performance_preference", "performance"); /* the driver's doing */
 	ck_assert_str_eq(entry(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0))->original,
 			 "balance_performance");
+	/* Alone it cannot go back, and need not. */
+	ck_assert_int_eq(release(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0)), 0);
+	expect_outcome(OUTCOME_UNCHANGED);
 	ck_assert_int_eq(release(TUNABLE_GOVERNOR, host_policy(h, 0)), 0);
 	expect(POLICY "0/scaling_governor", "powersave");
 	expect(POLICY "0/energy_performance_preference", "balance_performance");
@@ -822,6 +825,63 @@ START_TEST(governor_lists)
 }
 END_TEST
 
+/* An EPP that somebody set while we own it: that is what the governor's end has to bring back. */
+START_TEST(foreign_epp_before_the_governor)
+{
+	reopen_host(EPP_AMD);
+	ck_assert_int_eq(apply(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0), "power"), 0);
+	tree_write(h->tree, POLICY "0/energy_performance_preference", "balance_power\n");
+	ck_assert_int_eq(apply(TUNABLE_GOVERNOR, host_policy(h, 0), "performance"), 0);
+	ck_assert_int_eq(release(TUNABLE_GOVERNOR, host_policy(h, 0)), 0);
+	expect(POLICY "0/energy_performance_preference", "balance_power");
+	ck_assert_uint_eq(ledger_size(s.ledger), 0);
+}
+END_TEST
+
+/* A governor that is refused leaves an EPP of ours as it was, with its own original. */
+START_TEST(refused_governor_keeps_the_epp)
+{
+	ck_assert_int_eq(apply(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0), "power"), 0);
+	f->pattern = "*/scaling_governor";
+	f->kinds = FAULT_BIT(FAULT_STORE);
+	f->error = EIO;
+	ck_assert_int_eq(apply(TUNABLE_GOVERNOR, host_policy(h, 0), "performance"), -EIO);
+	f->error = 0;
+	expect(POLICY "0/energy_performance_preference", "power");
+	ck_assert_str_eq(entry(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0))->written, "power");
+	ck_assert_ptr_null(entry(TUNABLE_GOVERNOR, host_policy(h, 0)));
+	ck_assert_int_eq(release(TUNABLE_ENERGY_PREFERENCE, host_policy(h, 0)), 0);
+	expect(POLICY "0/energy_performance_preference", "balance_performance");
+}
+END_TEST
+
+/* What a release can find. */
+START_TEST(release_of_what_is_not_ours_any_more)
+{
+	struct target irq = host_irq(h, 31);
+
+	ck_assert_int_eq(apply(TUNABLE_NETDEV_BUDGET, target_host(), "450"), 0);
+	tree_write(h->tree, CORE "netdev_budget", "300\n");
+	ck_assert_int_eq(release(TUNABLE_NETDEV_BUDGET, target_host()), 0);
+	expect_outcome(OUTCOME_UNCHANGED);
+	ck_assert_int_eq(apply(TUNABLE_NETDEV_BUDGET, target_host(), "450"), 0);
+	tree_write(h->tree, CORE "netdev_budget", "999\n");
+	ck_assert_int_eq(release(TUNABLE_NETDEV_BUDGET, target_host()), -EPERM);
+	expect_outcome(OUTCOME_FOREIGN);
+	expect(CORE "netdev_budget", "999");
+	ck_assert_int_eq(apply(TUNABLE_IRQ_AFFINITY, irq, "1"), 0);
+	tree_write(h->tree, "sys/kernel/irq/31/actions", "nvme0q1\n");
+	ck_assert_int_eq(release(TUNABLE_IRQ_AFFINITY, irq), -ENODEV);
+	expect_outcome(OUTCOME_UNSUPPORTED);
+	ck_assert_uint_eq(ledger_size(s.ledger), 0);
+	/* no sysfs of interrupts: the topology's word, as long as the number exists */
+	tree_remove(h->tree, "sys/kernel/irq");
+	ck_assert_int_eq(apply(TUNABLE_IRQ_AFFINITY, host_irq(h, 30), "1"), 0);
+	tree_remove(h->tree, "proc/irq/32");
+	ck_assert_int_eq(apply(TUNABLE_IRQ_AFFINITY, host_irq(h, 32), "2"), -ENODEV);
+}
+END_TEST
+
 /* E18: the original governor of each policy, not somebody's idea of a default. */
 START_TEST(case_e18_the_original_governor)
 {
@@ -914,6 +974,9 @@ int main(void)
 	tcase_add_test(t, case_e10_inactive_policy);
 	tcase_add_test(t, case_e16_numbers_and_words);
 	tcase_add_test(t, governor_lists);
+	tcase_add_test(t, foreign_epp_before_the_governor);
+	tcase_add_test(t, refused_governor_keeps_the_epp);
+	tcase_add_test(t, release_of_what_is_not_ours_any_more);
 	tcase_add_test(t, case_e18_the_original_governor);
 	tcase_add_test(t, governor_whose_epp_cannot_be_read);
 	tcase_add_test(t, texts_are_printable);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "engine-internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
@@ -347,6 +348,253 @@ START_TEST(cpu_hotplug_is_followed)
 }
 END_TEST
 
+/* Somebody else's value: yield by default, write ours again or take theirs as the original if the
+ * profile says so. */
+START_TEST(foreign_change_is_yielded_to)
+{
+	boot(&four_cpus, "busy_poll = 50;\nbusy_read = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 60; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 50); /* only that one is theirs */
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+}
+END_TEST
+
+START_TEST(foreign_change_is_enforced_against_until_it_is_a_fight)
+{
+	unsigned ours = 0;
+
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"enforce\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 12; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	/* A rival that overwrites every ten seconds: nothing oscillates for ever. */
+	for (unsigned i = 0; i < 300; i++) {
+		if (i % 10 == 0) {
+			ours += setting("proc/sys/net/core/busy_poll") == 50;
+			tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+		}
+		tick();
+	}
+	ck_assert_uint_le(ours, 4);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(foreign_change_is_adopted)
+{
+	boot(&four_cpus, "busy_poll = { value = 50; on_foreign = \"adopt\"; };\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 30; i++)
+		tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 77);
+}
+END_TEST
+
+START_TEST(admin_who_sets_the_value_on_trial_ends_the_trial)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		if (BUDGET == 450)
+			tree_write(m->tree, "proc/sys/net/core/netdev_budget", "333\n");
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 333);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 333);
+}
+END_TEST
+
+/* A unit comes, the profile that names it comes with it, and goes. */
+START_TEST(profile_by_unit)
+{
+	boot(&four_cpus, balanced);
+	profile("web", "match = ( { unit = \"nginx.service\"; } );\nbusy_poll = 50;\n");
+	tree_write(m->tree, "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+	tree_write(m->tree, "sys/fs/cgroup/system.slice/nginx.service/cgroup.events",
+		   "populated 0\n");
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 20; i++)
+		tick();
+	ck_assert_str_eq(engine_profile_name(e), "test");
+	ck_assert_str_eq(e->choice.why, "default");
+	tree_write(m->tree, "sys/fs/cgroup/system.slice/nginx.service/cgroup.events",
+		   "populated 1\n");
+	for (unsigned i = 0; i < 11; i++) /* one slow look */
+		tick();
+	ck_assert_str_eq(engine_profile_name(e), "web");
+	ck_assert_str_eq(e->choice.why, "match unit nginx.service");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	tree_remove(m->tree, "sys/fs/cgroup/system.slice/nginx.service");
+	for (unsigned i = 0; i < 40; i++)
+		tick();
+	ck_assert_str_eq(engine_profile_name(e), "web"); /* dwells */
+	for (unsigned i = 0; i < 30; i++)
+		tick();
+	ck_assert_str_eq(engine_profile_name(e), "test");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+}
+END_TEST
+
+START_TEST(rule_that_fits_at_the_start_is_followed_from_there)
+{
+	boot(&four_cpus, "busy_read = 20;\n");
+	profile("web",
+		"match = ( { unit = \"nginx.service\"; kernel = \"6.*\"; } );\nbusy_poll = 50;\n");
+	tree_write(m->tree, "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+	tree_write(m->tree, "sys/fs/cgroup/web.slice/nginx.service/cgroup.events", "populated 1\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_str_eq(engine_profile_name(e), "web");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0); /* never written */
+	ck_assert_uint_eq(e->history_serial, 1);
+}
+END_TEST
+
+START_TEST(profile_by_packet_rate)
+{
+	unsigned switches = 0;
+	bool was = false;
+
+	boot(&four_cpus, balanced);
+	profile("busy", "match = ( { packet_rate = [5000, 20000]; } );\nbusy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(10000, 1000, 0);
+		tick();
+	}
+	ck_assert_str_eq(engine_profile_name(e), "test");
+	for (unsigned i = 0; i < 20; i++) {
+		squeeze(60000, 6000, 0);
+		tick();
+	}
+	ck_assert_str_eq(engine_profile_name(e), "busy");
+	ck_assert_str_eq(e->choice.why, "match packet_rate [5000, 20000]");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	for (unsigned i = 0; i < 120; i++) {
+		squeeze(10000, 1000, 0);
+		tick();
+	}
+	ck_assert_str_eq(engine_profile_name(e), "busy"); /* between the bounds */
+	was = true;
+	for (unsigned i = 0; i < 600; i++) {
+		bool now;
+
+		squeeze(i / 20 % 2 ? 60000 : 100, 100, 0);
+		tick();
+		now = streq(engine_profile_name(e), "busy");
+		switches += now != was;
+		was = now;
+	}
+	ck_assert_uint_le(switches, 11);
+}
+END_TEST
+
+static void break_profile(const char *name)
+{
+	profile(name, "busy_poll = \"a lot\";\n");
+}
+
+static unsigned warnings;
+static void count_warnings(enum log_level level, const char *line _unused_, void *userdata _unused_)
+{
+	warnings += level <= LOG_LEVEL_WARNING;
+}
+
+START_TEST(chosen_profile_that_became_bad_keeps_the_running_one)
+{
+	boot(&four_cpus, "busy_read = 20;\n");
+	profile("busy", "match = ( { packet_rate = [5000, 20000]; } );\nbusy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	break_profile("busy");
+	warnings = 0;
+	log_set_hook(count_warnings, NULL);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(60000, 6000, 0);
+		tick();
+	}
+	log_set_hook(NULL, NULL);
+	ck_assert_str_eq(engine_profile_name(e), "test");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 20);
+	ck_assert_uint_eq(warnings, 2); /* once, with the reason */
+	/* At a reload it has no rules any more; put right, it has them again. */
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	ck_assert_str_eq(engine_profile_name(e), "test");
+	ck_assert_ptr_null(e->refused);
+	profile("busy", "match = ( { packet_rate = [5000, 20000]; } );\nbusy_poll = 50;\n");
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(60000, 6000, 0);
+		tick();
+	}
+	ck_assert_str_eq(engine_profile_name(e), "busy");
+	/* While it is in force, its faults are those of the configuration. */
+	break_profile("busy");
+	ck_assert_int_eq(engine_reload(e, &complaints), -EINVAL);
+	ck_assert_uint_eq(complaints.n, 1);
+	ck_assert_str_eq(engine_profile_name(e), "busy");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+}
+END_TEST
+
+START_TEST(holds_are_above_all_and_the_newest_counts)
+{
+	uint32_t first, second, third;
+
+	boot(&four_cpus, "busy_poll = 10;\n");
+	profile("a", "busy_poll = 20;\n");
+	profile("b", "busy_poll = 30;\n");
+	profile("hand", "busy_poll = 40;\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(engine_hold(e, "a", "pid 1", "one", &first, &complaints), 0);
+	ck_assert_str_eq(e->choice.why, "hold by pid 1: one");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 20);
+	ck_assert_int_eq(engine_hold(e, "b", "pid 2", "", &second, &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(engine_set_profile(e, "hand", &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(engine_release_hold(e, second), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 20);
+	ck_assert_int_eq(engine_release_hold(e, second), -ENOENT);
+	/* One in the middle may go without a word. */
+	ck_assert_int_eq(engine_hold(e, "b", "pid 3", "", &third, &complaints), 0);
+	ck_assert_int_eq(engine_release_hold(e, first), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(engine_release_hold(e, third), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 40);
+	ck_assert_str_eq(e->choice.why, "manual");
+	ck_assert_int_eq(engine_set_profile(e, NULL, &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 10);
+	ck_assert_uint_eq(complaints.n, 0);
+	/* Refused, and nothing held. */
+	ck_assert_int_eq(engine_hold(e, "nowhere", "pid 4", "", &first, &complaints), -ENOENT);
+	ck_assert_int_eq(engine_hold(e, "a", "pid 4", "\x1b[31m", &first, &complaints), -EINVAL);
+	ck_assert_uint_eq(complaints.n, 2);
+	ck_assert_uint_eq(e->n_holds, 0);
+	for (unsigned i = 0; i < HOLDS_MAX; i++)
+		ck_assert_int_eq(engine_hold(e, "a", "pid 5", "", &first, &complaints), 0);
+	ck_assert_int_eq(engine_hold(e, "a", "pid 5", "", &first, &complaints), -ENOSPC);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("engine");
@@ -367,5 +615,14 @@ int main(void)
 	tcase_add_test(t, set_by_hand_is_pinned_until_released);
 	tcase_add_test(t, second_daemon_is_refused_with_the_firsts_pid);
 	tcase_add_test(t, cpu_hotplug_is_followed);
+	tcase_add_test(t, foreign_change_is_yielded_to);
+	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
+	tcase_add_test(t, foreign_change_is_adopted);
+	tcase_add_test(t, profile_by_unit);
+	tcase_add_test(t, rule_that_fits_at_the_start_is_followed_from_there);
+	tcase_add_test(t, profile_by_packet_rate);
+	tcase_add_test(t, chosen_profile_that_became_bad_keeps_the_running_one);
+	tcase_add_test(t, holds_are_above_all_and_the_newest_counts);
+	tcase_add_test(t, admin_who_sets_the_value_on_trial_ends_the_trial);
 	return run_suite("engine", t);
 }

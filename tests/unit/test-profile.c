@@ -137,6 +137,61 @@ START_TEST(nic_rules)
 }
 END_TEST
 
+START_TEST(match_rules)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL, *heir = NULL;
+
+	tree_write(t.tree, "vendor/profiles/x.conf",
+		   "match = (\n"
+		   "  { unit = \"a.service\"; packet_rate = [10000, 50000]; },\n"
+		   "  { kernel = \"rt\"; }, { unit = \"system-getty.slice\"; },\n"
+		   "  { unit = \"dev\\\\x2dsda@1:2.scope\"; packet_rate = (1, 2); }\n"
+		   ");\n"
+		   "priority = 7;\n");
+	p = load("x");
+	ck_assert_int_eq(p->priority, 7);
+	ck_assert_uint_eq(p->n_matches, 4);
+	ck_assert_str_eq(p->match[0].unit, "a.service");
+	ck_assert(p->match[0].has_rate);
+	ck_assert_uint_eq(p->match[0].rate_low, 10000);
+	ck_assert_uint_eq(p->match[0].rate_high, 50000);
+	ck_assert_ptr_null(p->match[0].kernel);
+	ck_assert_uint_eq(p->match[0].origin.line, 2);
+	ck_assert_str_eq(p->match[1].kernel, "rt");
+	ck_assert(!p->match[1].has_rate);
+	ck_assert_str_eq(p->match[3].unit, "dev\\x2dsda@1:2.scope");
+	/* Not for heirs; and a drop-in can forget them. */
+	tree_write(t.tree, "vendor/profiles/y.conf", "inherits = \"x\"; busy_poll = 1;");
+	heir = load("y");
+	ck_assert_uint_eq(heir->n_matches, 0);
+	ck_assert_int_eq(heir->priority, 0);
+	profile_free(heir);
+	tree_write(t.tree, "etc/profiles/x.conf.d/10.conf", "match = ();");
+	heir = load("x");
+	ck_assert_uint_eq(heir->n_matches, 0);
+	ck_assert_int_eq(heir->priority, 7);
+}
+END_TEST
+
+/* A profile that cannot be used has no say, and the others have. */
+START_TEST(profiles_that_match)
+{
+	struct profile **list;
+
+	tree_write(t.tree, "vendor/profiles/a.conf", "match = ( { kernel = \"rt\"; } );");
+	tree_write(t.tree, "vendor/profiles/b.conf", "match = ( { kernal = \"rt\"; } );");
+	tree_write(t.tree, "vendor/profiles/c.conf",
+		   "match = ( { kernel = \"rt\"; } ); priority = 1;");
+	tree_write(t.tree, "vendor/profiles/d.conf", "busy_poll = 1;");
+	ck_assert_int_eq(profiles_with_match(t.dirs, &list, &t.complaints), 0);
+	expect_complaint(&t, "vendor/profiles/b.conf", 1, "did you mean kernel?");
+	ck_assert_str_eq(list[0]->name, "c");
+	ck_assert_str_eq(list[1]->name, "a");
+	ck_assert_ptr_null(list[2]);
+	profiles_free(list);
+}
+END_TEST
+
 /* Line, text, and what the complaint must say. */
 static const struct {
 	const char *text;
@@ -204,6 +259,27 @@ static const struct {
 	{"nics = ( { match = \"a\"; placement = \"pack\"; },\n"
 	 "{ match = \"a\"; placement = \"leave\"; } );",
 	 2, "stands in line 1 already"},
+	{"match = ( { unti = \"a.service\"; } );", 1, "did you mean unit?"},
+	{"match = ( { } );", 1, "needs unit, packet_rate or kernel"},
+	{"match = { unit = \"a.service\"; };", 1, "match expects a list of groups"},
+	{"match = ( \"a.service\" );", 1, "match expects a list of groups"},
+	{"match = ( { unit = \"nginx\"; } );", 1, "one service, scope or slice"},
+	{"match = ( { unit = \"a.timer\"; } );", 1, "one service, scope or slice"},
+	{"match = ( { unit = \"../a.service\"; } );", 1, "one service, scope or slice"},
+	{"match = ( { unit = \"nginx*.service\"; } );", 1, "one service, scope or slice"},
+	{"match = ( { unit = \".service\"; } );", 1, "one service, scope or slice"},
+	{"match = ( { unit = 5; } );", 1, "unit expects a string"},
+	{"match = ( { kernel = \"\"; } );", 1, "a pattern for the release"},
+	{"match = ( { packet_rate = 5; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = [5]; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = [5, 5]; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = [9, 5]; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = [0, 5]; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = [1.5, 2.5]; } );", 1, "packet_rate expects [low, high]"},
+	{"match = ( { packet_rate = (1, \"2\"); } );", 1, "packet_rate expects [low, high]"},
+	{"unit = \"a.service\";", 1, "belongs into an entry of match"},
+	{"priority = -1;", 1, "outside 0 to 1000"},
+	{"priority = 1001;", 1, "outside 0 to 1000"},
 	{"inherits = \"nowhere\";", 1, "there is no profile nowhere"},
 	{"\ninherits = \"../../etc/passwd\";", 2, "not the name of a profile"},
 	/* the file itself */
@@ -591,6 +667,8 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, every_form_of_a_value);
 	tcase_add_test(c, nic_rules);
+	tcase_add_test(c, match_rules);
+	tcase_add_test(c, profiles_that_match);
 	tcase_add_loop_test(c, refusals, 0, (int)ELEMENTSOF(refused));
 	tcase_add_test(c, harmless);
 	tcase_add_test(c, long_words_are_quoted_whole);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
+#include "decide/choose.h"
 #include "lib/config-tree.h"
 #include "lib/run.h"
 #include "profile/profile-file.h"
@@ -172,6 +173,7 @@ START_TEST(man_pages_have_every_key)
 		{"man/softnetd.conf.5", PLACE_CONFIG},
 		{"man/softnetd-profile.5", PLACE_PROFILE},
 		{"man/softnetd-profile.5", PLACE_NIC},
+		{"man/softnetd-profile.5", PLACE_MATCH},
 		{"man/softnetd-profile.5", PLACE_SETTING},
 	};
 
@@ -183,6 +185,27 @@ START_TEST(man_pages_have_every_key)
 		for (const char **n = names; *n; n++)
 			ck_assert_msg(has_paragraph(page, *n), "%s: %s", pages[i].path, *n);
 	}
+}
+END_TEST
+
+/* Times and bounds in a page are the code's. */
+START_TEST(man_page_tells_when_a_profile_changes)
+{
+	_cleanup_free_ char *page = read_file("man/softnetd-profile.5");
+	char text[96];
+
+	snprintf(text, sizeof(text), "for %u seconds without a break",
+		 (unsigned)(RATE_USEC / USEC_PER_SEC));
+	ck_assert_ptr_nonnull(strstr(page, text));
+	snprintf(text, sizeof(text), "for %u seconds since", (unsigned)(RATE_USEC / USEC_PER_SEC));
+	ck_assert_ptr_nonnull(strstr(page, text));
+	snprintf(text, sizeof(text), "stays for at least %u seconds",
+		 (unsigned)(DWELL_USEC / USEC_PER_SEC));
+	ck_assert_ptr_nonnull(strstr(page, text));
+	snprintf(text, sizeof(text), "%lld to %lld, by default %s",
+		 (long long)schema[KEY_PRIORITY].min, (long long)schema[KEY_PRIORITY].max,
+		 schema[KEY_PRIORITY].fallback);
+	ck_assert_ptr_nonnull(strstr(page, text));
 }
 END_TEST
 
@@ -249,6 +272,7 @@ int main(void)
 			    (int)ELEMENTSOF(shipped_profiles));
 	tcase_add_test(c, config_file);
 	tcase_add_test(c, man_pages_have_every_key);
+	tcase_add_test(c, man_page_tells_when_a_profile_changes);
 	tcase_add_test(c, man_page_has_the_table_of_settings);
 	return run_suite("shipped", c);
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long clients hold a profile; that they do, and which one counts, is the engine's. A hold ends
+ * when it is released, and by itself with what it follows: its client's connection, or the process of
+ * a pidfd, and then not with the connection: a command that runs on under a client that was killed
+ * keeps its profile.
+ */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "base/complaint.h"
+#include "engine.h"
+
+struct holds;
+
+/* EVENT and ENGINE must outlive the holds. */
+int holds_new(sd_event *event, struct engine *engine, struct holds **ret);
+/* Ends watching; the engine's holds stay, since it stops too. */
+void holds_free(struct holds *h);
+DEFINE_CLEANUP(struct holds *, holds_free);
+
+/*
+ * CLIENT is only compared, PID is shown. PIDFD -1: the hold follows the client; else it is copied.
+ * Errors as of engine_hold(); -EBADF for what is no pidfd and -ESRCH for one whose process has ended,
+ * each with a complaint.
+ */
+int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const char *profile,
+	      const char *reason, uint32_t *ret_cookie, struct complaints *c);
+/* -ENOENT: no such hold. */
+int holds_release(struct holds *h, uint32_t cookie);
+/* CLIENT is gone. */
+void holds_drop_client(struct holds *h, const void *client);
