@@ -413,10 +413,6 @@ START_TEST(rival_daemon_is_not_fought)
 			live_write_setting(&l, "netdev_budget", 300);
 		live_run(&l, 1);
 	}
-	if (getenv("V"))
-		for (unsigned i = 0; i < HISTORY_MAX; i++)
-			if (l.e->history[i].serial)
-				printf("%u %u %s %s\n", (unsigned)l.e->history[i].serial,(unsigned)(l.e->history[i].realtime_usec/1000000-1700000000), outcome_to_string(l.e->history[i].outcome), l.e->history[i].text), fflush(stdout);
 	ck_assert_uint_eq(l.kept, 0);
 	/* Twice in all, however the trials meet the rival's clock; the other lever is tried, too. */
 	ck_assert_uint_le(l.writes, 16);
