@@ -37,6 +37,7 @@ struct daemon {
 	struct engine *engine;
 	sd_event *event;
 	sd_event_source *tick, *kmsg, *link;
+	int kmsg_fd; /* that `kmsg` looks at */
 	struct links *links;
 	struct bus_server *bus;
 	struct live *live;
@@ -216,6 +217,8 @@ static int schedule_tick(struct daemon *d, uint64_t usec)
 	return sd_event_source_set_enabled(d->tick, SD_EVENT_ONESHOT);
 }
 
+static int watch_log(struct daemon *d);
+
 static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
 {
 	struct daemon *d = userdata;
@@ -227,6 +230,9 @@ static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *us
 		return r;
 	/* Logged where it failed; the next tick may find memory again. */
 	(void)engine_tick(d->engine);
+	r = watch_log(d);
+	if (r < 0)
+		log_warning_errno(r, "No news of the kernel log between the ticks");
 	if (d->bus)
 		bus_server_refresh(d->bus);
 	if (d->live)
@@ -251,6 +257,23 @@ static int on_kmsg(sd_event_source *s, int fd _unused_, uint32_t revents _unused
 	if (r < 0)
 		return r;
 	return schedule_tick(d, d->hurried_usec);
+}
+
+/* The reader of the log closes its descriptor when the source fails and opens another when it comes
+ * back: the loop then has to look at that one (case B37). */
+static int watch_log(struct daemon *d)
+{
+	int fd = engine_kmsg_fd(d->engine), r;
+
+	if (d->kmsg && fd == d->kmsg_fd)
+		return 0;
+	d->kmsg = sd_event_source_disable_unref(d->kmsg);
+	d->kmsg_fd = fd;
+	if (fd < 0)
+		return 0;
+	r = sd_event_add_io(d->event, &d->kmsg, fd, EPOLLIN, on_kmsg, d);
+	/* A log that is a plain file cannot be waited for; the ticks read it all the same. */
+	return r == -EPERM ? 0 : r;
 }
 
 static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
@@ -353,21 +376,16 @@ static int add_links(struct daemon *d)
 static int add_sources(struct daemon *d)
 {
 	uint64_t tick = engine_tick_usec(d->engine);
-	int r, fd;
+	int r;
 
 	/* A tenth of a tick of slack lets the kernel wake us together with others. */
 	r = sd_event_add_time_relative(d->event, &d->tick, CLOCK_MONOTONIC, 0, tick / 10, on_tick,
 				       d);
 	if (r < 0)
 		return r;
-	fd = engine_kmsg_fd(d->engine);
-	if (fd >= 0) {
-		r = sd_event_add_io(d->event, &d->kmsg, fd, EPOLLIN, on_kmsg, d);
-		/* A log that is a plain file cannot be waited for; the ticks read it all the same.
-		 */
-		if (r < 0 && r != -EPERM)
-			return r;
-	}
+	r = watch_log(d);
+	if (r < 0)
+		return r;
 	return add_links(d);
 }
 

@@ -13,6 +13,7 @@
 
 struct told {
 	char id[CHANGE_ID_MAX];
+	bool planned;
 	char *to;
 	enum outcome outcome;
 	uint64_t usec;
@@ -159,20 +160,20 @@ static void follow(struct replay *p, const struct change *c)
 	p->placed[irq] = (struct placed){true, tick->topology->irq[irq].affinity};
 }
 
-static struct told *find_told(struct replay *p, const char *id)
+static struct told *find_told(struct replay *p, const struct change *c)
 {
 	struct told *newest = NULL;
 
 	for (unsigned i = 0; i < REMEMBER_MAX; i++)
-		if (p->told[i].to && streq(p->told[i].id, id) &&
-		    (!newest || p->told[i].usec >= newest->usec))
+		if (p->told[i].to && p->told[i].planned == c->planned &&
+		    streq(p->told[i].id, c->id) && (!newest || p->told[i].usec >= newest->usec))
 			newest = &p->told[i];
 	return newest;
 }
 
 static int tell_change(struct replay *p, const struct change *c, enum outcome outcome)
 {
-	struct told *t = find_told(p, c->id);
+	struct told *t = find_told(p, c);
 	char *to;
 
 	if (outcome == OUTCOME_UNCHANGED)
@@ -185,7 +186,8 @@ static int tell_change(struct replay *p, const struct change *c, enum outcome ou
 		return -ENOMEM;
 	t = &p->told[p->told_head++ % REMEMBER_MAX];
 	free(t->to);
-	*t = (struct told){.to = to, .outcome = outcome, .usec = p->now_usec};
+	*t = (struct told){
+		.planned = c->planned, .to = to, .outcome = outcome, .usec = p->now_usec};
 	strcpy(t->id, c->id);
 	tell(p, (struct replay_event){.kind = REPLAY_CHANGE, .change = c, .outcome = outcome});
 	return 0;

@@ -5,7 +5,7 @@
 
 const char story_profile[] = "netdev_budget = [300, 1200];\n"
 			     "netdev_budget_usecs = [8000, 24000];\n"
-			     "netdev_max_backlog = [1000, 8000];\n"
+			     "netdev_max_backlog = [1000, 1500];\n"
 			     "nics = ({ match = \"*\"; placement = \"spread\"; });\n";
 
 static const struct machine_nic nic4[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 4}};

@@ -187,7 +187,7 @@ int main(void)
 
 	log_set_hook(silent, NULL);
 	host_use_memory();
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 300);
 	tcase_add_loop_test(t, every_driver, MACHINE_VIRTIO, MACHINE_CPSW + 1);
 	tcase_add_test(t, large_machine);
 	suite_add_tcase(suite, t);

@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The private socket, over real sockets: the server runs in a child process with an engine made of
- * the few functions below, the test is its client.
+ * the few functions below, the test is its client. manager.c and bus.c are built into this file, with
+ * those functions under names of their own, beside the real engine of other tests.
  */
+#define engine_status       fake_engine_status
+#define engine_settings     fake_engine_settings
+#define engine_profiles     fake_engine_profiles
+#define engine_profile      fake_engine_profile
+#define engine_diagnosis    fake_engine_diagnosis
+#define engine_history      fake_engine_history
+#define engine_restore      fake_engine_restore
+#define engine_set          fake_engine_set
+#define engine_release      fake_engine_release
+#define engine_set_profile  fake_engine_set_profile
+#define engine_reload       fake_engine_reload
+#define engine_status_line  fake_engine_status_line
+#define engine_mode_name    fake_engine_mode_name
+#define engine_profile_name fake_engine_profile_name
+#include "serve/manager.c"
+#include "serve/bus.c"
+
 #include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <systemd/sd-bus.h>
-#include <systemd/sd-event.h>
-#include <unistd.h>
 
 #include "lib/run.h"
 #include "lib/tree.h"
-#include "serve/bus.h"
-#include "serve/manager.h"
-#include "serve/socket.h"
 
 #define NOBODY 65534
 

@@ -159,7 +159,7 @@ int main(void)
 
 	log_set_hook(silent, NULL);
 	host_use_memory();
-	tcase_set_timeout(t, 300);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, whole_cycle, EPP_FREE, EPP_AMD + 1);
 	tcase_add_loop_test(t, killed_before_each_operation, EPP_FREE, EPP_AMD + 1);
 	tcase_add_loop_test(t, killed_halfway_through_each_write, EPP_FREE, EPP_AMD + 1);

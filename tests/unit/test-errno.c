@@ -230,7 +230,7 @@ int main(void)
 
 	log_set_hook(silent, NULL);
 	host_use_memory();
-	tcase_set_timeout(t, 300);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, every_errno_once, 0, (int)ELEMENTSOF(errors));
 	tcase_add_loop_test(t, every_errno_from_then_on, 0, (int)ELEMENTSOF(lasting));
 	tcase_add_loop_test(t, every_errno_in_the_restore, 0, (int)ELEMENTSOF(errors));

@@ -68,6 +68,7 @@ int main(void)
 {
 	TCase *t = tcase_create("links");
 
+	tcase_set_timeout(t, 60);
 	if (!own_namespace()) {
 		printf("100%%: Checks: 0, Failures: 0, Errors: 0\n");
 		fprintf(stderr, "links: skipped: no network namespace can be made here\n");

@@ -347,6 +347,7 @@ int main(void)
 {
 	TCase *t = tcase_create("nics");
 
+	tcase_set_timeout(t, 60); /* many files, on machines that have other work */
 	tcase_add_test(t, virtio);
 	tcase_add_test(t, i40e_renamed);
 	tcase_add_test(t, ena);

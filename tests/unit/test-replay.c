@@ -52,10 +52,19 @@ static void change_line(FILE *out, uint64_t usec, const struct change *c, enum o
 	line(out, usec, "change", c->id, more);
 }
 
+/* The engine in advise mode tells a step when it is planned, and not again when it is due. */
+static bool is_due(const struct replay_event *ev)
+{
+	return ev->change && ev->change->class == CLASS_TRIAL && !ev->change->planned &&
+	       !ev->change->advice_only && ev->outcome == OUTCOME_ADVISED;
+}
+
 static void note_replayed(void *userdata, const struct replay_event *ev)
 {
 	FILE *out = userdata;
 
+	if (is_due(ev))
+		return;
 	if (ev->report)
 		line(out, ev->usec, replay_kind_to_string(ev->kind),
 		     symptom_to_string(ev->report->symptom), ev->report->text);

@@ -299,6 +299,7 @@ int main(void)
 {
 	TCase *t = tcase_create("topology");
 
+	tcase_set_timeout(t, 60); /* many files, on machines that have other work */
 	tcase_add_test(t, cores_caches_nodes);
 	tcase_add_test(t, hybrid_capacity);
 	tcase_add_test(t, no_topology_files);
