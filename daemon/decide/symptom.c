@@ -284,33 +284,29 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 		causes[r->cause]);
 }
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Median busy share of the online CPUs but SKIP. */
+/* Median busy share of the online CPUs but SKIP, to a thousandth: counted, since glibc's qsort()
+ * allocates for more than 1 KiB. */
 static double others_busy(const struct decide_input *in, unsigned skip)
 {
-	static const unsigned enough = 256; /* a sample of a very large machine will do */
-	double share[256];
-	unsigned n = 0;
+	enum {
+		PARTS = 1000
+	};
+	uint16_t count[PARTS + 1] = {};
+	unsigned n = 0, below = 0, part = 0;
 
 	cpuset_for_each (cpu, &in->topology->online) {
 		struct cpu_sum sum = window_cpu(in->window, cpu, HOT_TICKS);
 
 		if (cpu == skip || sum.total == 0)
 			continue;
-		share[n++] = ratio((double)sum.busy, (double)sum.total);
-		if (n == enough)
-			break;
+		count[(unsigned)(PARTS * MIN(ratio((double)sum.busy, (double)sum.total), 1.0))]++;
+		n++;
 	}
 	if (n == 0)
 		return 1; /* nowhere to go */
-	qsort(share, n, sizeof(*share), compare_double);
-	return share[n / 2];
+	while ((below += count[part]) <= n / 2)
+		part++;
+	return (double)part / PARTS;
 }
 
 static void find_hot(struct symptoms *s, const struct decide_input *in, struct decisions *out)

@@ -29,13 +29,16 @@
  *   - the change is withdrawn for WITHDRAW_TICKS and made again for AGAIN_TICKS, and must show its
  *     effect both times; or
  *   - for drops, since a withdrawal costs packets: the judgement goes on for LONG_STRETCHES
- *     stretches of JUDGE_TICKS, all of which must stay below the baseline by the effect.
+ *     stretches of JUDGE_TICKS, all of which must stay below the baseline by the effect. (A rate of
+ *     drops that wanders over minutes without any cause can still pass: tests/bench/bench-decide.c.)
  *
  * No effect is not the end while the range goes on: these levers act by a threshold (a burst fits
  * into the backlog or does not; netdev_budget lies above 64 packets for each NAPI instance of the CPU
  * or below), so the next step is made. What had no effect is baseline too: the next step is judged
- * against all that was seen before it, so that more steps are not more chances for chance. Only when the last step
- * of the range has no effect either does everything go back to where it began.
+ * against all that was seen before it, so that more steps are not more chances for chance. Only when
+ * the last step of the range has no effect either does everything go back to where it began.
+ *
+ * Ended without being taken back: a setting on trial that somebody else changes meanwhile is theirs.
  *
  * Ended at once, and taken back: a measure above twice the worst of the baseline for WORSE_TICKS in
  * a row; CPUs that became saturated; a window that was re-baselined (suspend, hotplug).

@@ -655,6 +655,71 @@ START_TEST(slow_wandering_is_no_success)
 }
 END_TEST
 
+/* What somebody else wrote during a trial is neither our success nor ours to take back. */
+START_TEST(overridden_trial_ends_where_it_was_put)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.values.host[TUNABLE_NETDEV_BUDGET].number = 2000;
+	p.cpu[0].squeezes = 0;
+	plant_run(&p, 1);
+	ck_assert(p.out->has_verdict);
+	ck_assert_str_eq(p.out->verdict.verdict, "inconclusive");
+	plant_run(&p, 60);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 2000);
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
+START_TEST(trial_that_a_reset_cuts_short_is_taken_back)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	decider_reset(p.decider);
+	plant_run(&p, 1);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_uint_eq(p.writes, 2);
+}
+END_TEST
+
+/* Not judged is not refuted: the next lever waits for the second trial of the first. */
+START_TEST(inconclusive_trial_does_not_open_the_next_lever)
+{
+	p.no_nic_counters = true; /* the cause stays unknown, so both levers are open */
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	decider_reset(p.decider);
+	plant_run(&p, 55);
+	ck_assert_uint_eq(p.writes, 2);
+	plant_run(&p, 10);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET_USECS].number, 8000);
+}
+END_TEST
+
+/* bpftune#125: squeezes that go round the CPUs. */
+START_TEST(squeezes_in_turns_are_seen)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	struct plant_cpu busy = p.cpu[0];
+	for (unsigned i = 0; i < 12; i++) {
+		for (unsigned cpu = 0; cpu < 4; cpu++)
+			p.cpu[cpu] = cpu == i % 4 ? busy : (struct plant_cpu){};
+		plant_run(&p, 1);
+	}
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_SQUEEZED));
+	ck_assert_uint_eq(cpuset_count(&plant_report(&p, SYMPTOM_SQUEEZED)->cpus), 4);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("decide");
@@ -699,5 +764,9 @@ int main(void)
 	tcase_add_test(t, fewer_drops_are_not_dearer_packets);
 	tcase_add_test(t, saturated_cpu_is_not_helped_by_longer_runs);
 	tcase_add_test(t, slow_wandering_is_no_success);
+	tcase_add_test(t, overridden_trial_ends_where_it_was_put);
+	tcase_add_test(t, trial_that_a_reset_cuts_short_is_taken_back);
+	tcase_add_test(t, inconclusive_trial_does_not_open_the_next_lever);
+	tcase_add_test(t, squeezes_in_turns_are_seen);
 	return run_suite("decide", t);
 }
