@@ -288,9 +288,13 @@ void engine_sweep(struct engine *e)
 				   .target = entry_target(e, entry),
 				   .class = CLASS_POLICY};
 		enum on_foreign on_foreign = e->profile->setting[entry->tunable].on_foreign;
+		const struct change *on_trial;
 		char now[VALUE_MAX];
 		struct result r;
 
+		/* The trial itself looks after the setting it is about, in every tick. */
+		if (decider_trials(e->decider, &on_trial, 1) > 0 && on_trial->tunable == c.tunable)
+			continue;
 		if (observe_value(e->io, c.tunable, &c.target, now, sizeof(now)) < 0 ||
 		    tunable_equal(&tunables[c.tunable], now, entry->written))
 			continue;
