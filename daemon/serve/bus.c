@@ -130,16 +130,20 @@ static int bytes_waiting(const struct client *c)
  */
 static void client_step(struct client *c)
 {
-	uint64_t calls = c->calls;
-	int before, taken, r;
+	uint64_t calls = c->calls, queued = 0;
+	int taken, r;
 
 	if (c->doomed) {
 		client_free(c);
 		return;
 	}
-	before = bytes_waiting(c);
+	sd_bus_get_n_queued_write(c->bus, &queued);
+	taken = bytes_waiting(c);
 	r = sd_bus_process(c->bus, NULL);
-	taken = before - bytes_waiting(c);
+	/* With answers to write it may have written only; else it read all that waited, or a whole
+	 * message, and what waits now came meanwhile. */
+	if (queued > 0)
+		taken -= bytes_waiting(c);
 	if (r < 0) {
 		if (r != -ECONNRESET && r != -ENOTCONN && r != -EPIPE)
 			log_debug("Client with pid %d: %s", c->peer.pid, strerror(-r));
