@@ -159,13 +159,27 @@ static void take_back(struct decider *d, enum verdict v)
 	ask(d, false, d->out.verdict.text);
 }
 
+/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve behind the
+ * softirqs of a CPU, its squeezes are what protects them, and nothing is raised for their sake. */
+static bool protects_tasks(const struct decider *d, const struct symptom_report *r)
+{
+	if (r->symptom != SYMPTOM_SQUEEZED)
+		return false;
+	for (unsigned i = 0; i < d->out.n_reports; i++)
+		if (d->out.report[i].symptom == SYMPTOM_SOFTIRQ_HOG &&
+		    cpuset_intersects(&d->out.report[i].cpus, &r->cpus))
+			return true;
+	return false;
+}
+
 /* The baseline is complete: which lever is right is asked only now, with all that was seen. */
 static void make_change(struct decider *d, const struct decide_input *in)
 {
 	for (unsigned i = 0; i < d->out.n_reports; i++) {
 		struct change c;
 
-		if (d->out.report[i].symptom != d->trial.symptom)
+		if (d->out.report[i].symptom != d->trial.symptom ||
+		    protects_tasks(d, &d->out.report[i]))
 			continue;
 		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1) == 1 &&
 		    c.class == CLASS_TRIAL && !c.advice_only && d->out.n_changes < CHANGES_MAX) {
@@ -304,7 +318,7 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	}
 	judge(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
-		if (d->out.report[i].acute)
+		if (d->out.report[i].acute && !protects_tasks(d, &d->out.report[i]))
 			pull_levers(d, in, &d->out.report[i]);
 }
 
