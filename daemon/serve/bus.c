@@ -114,31 +114,39 @@ static bool client_lags(struct client *c)
 	       c->access.bytes_sent - c->read_up_to > BUS_UNREAD_MAX + c->access.last_bytes;
 }
 
+/* Bytes that the kernel holds for us from this client. */
+static int bytes_waiting(const struct client *c)
+{
+	int n;
+
+	return ioctl(sd_bus_get_fd(c->bus), FIONREAD, &n) < 0 ? 0 : n;
+}
+
 /*
  * Lets sd-bus do one step for this client, and ends the client when it is gone or over its bounds.
- * sd-bus itself takes messages of 128 MiB: the bytes waiting before each step are added up until a
- * message is whole, so that no client gets to keep more than BUS_INCOMING_MAX of half a message
- * here from one step to the next.
+ * sd-bus itself takes messages of 128 MiB: the bytes it took in are added up until a message is
+ * whole, so that no client gets to keep more than BUS_INCOMING_MAX of half a message here from one
+ * step to the next.
  */
 static void client_step(struct client *c)
 {
 	uint64_t calls = c->calls;
-	int waiting = 0, r;
+	int before, taken, r;
 
 	if (c->doomed) {
 		client_free(c);
 		return;
 	}
-	if (ioctl(sd_bus_get_fd(c->bus), FIONREAD, &waiting) < 0)
-		waiting = 0;
+	before = bytes_waiting(c);
 	r = sd_bus_process(c->bus, NULL);
+	taken = before - bytes_waiting(c);
 	if (r < 0) {
 		if (r != -ECONNRESET && r != -ENOTCONN && r != -EPIPE)
 			log_debug("Client with pid %d: %s", c->peer.pid, strerror(-r));
 		client_free(c);
 		return;
 	}
-	c->incoming = c->calls == calls ? c->incoming + (size_t)waiting : 0;
+	c->incoming = c->calls == calls ? c->incoming + (size_t)MAX(taken, 0) : 0;
 	if (c->incoming > BUS_INCOMING_MAX || client_lags(c)) {
 		log_debug("Client with pid %d of uid %u is over its bounds: disconnected",
 			  c->peer.pid, c->peer.uid);
