@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The private socket, over real sockets: the server runs in a child process with an engine made of
- * the few functions below, the test is its client. manager.c and bus.c are built into this file, with
- * those functions under names of their own, beside the real engine of other tests.
+ * the few functions below, the test is its client.
  */
-#define engine_status       fake_engine_status
-#define engine_settings     fake_engine_settings
-#define engine_profiles     fake_engine_profiles
-#define engine_profile      fake_engine_profile
-#define engine_diagnosis    fake_engine_diagnosis
-#define engine_history      fake_engine_history
-#define engine_restore      fake_engine_restore
-#define engine_set          fake_engine_set
-#define engine_release      fake_engine_release
-#define engine_set_profile  fake_engine_set_profile
-#define engine_reload       fake_engine_reload
-#define engine_status_line  fake_engine_status_line
-#define engine_mode_name    fake_engine_mode_name
-#define engine_profile_name fake_engine_profile_name
-#include "serve/manager.c"
-#include "serve/bus.c"
-
 #include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
 
 #include "lib/run.h"
 #include "lib/tree.h"
+#include "serve/bus.h"
+#include "serve/manager.h"
+#include "serve/socket.h"
 
 #define NOBODY 65534
 
@@ -89,6 +79,29 @@ json_t *engine_diagnosis(struct engine *e _unused_)
 json_t *engine_history(struct engine *e _unused_)
 {
 	return json_array();
+}
+
+json_t *engine_explain(struct engine *e _unused_, const char *id, char *error)
+{
+	if (*id && !streq(id, "7")) {
+		snprintf(error, 512, "no change '%s'", id);
+		return NULL;
+	}
+	return json_pack("{s:i}", "serial", 7);
+}
+
+int engine_silence(struct engine *e _unused_, const char *id, char *error)
+{
+	if (streq(id, "netdev_budget-squeezed"))
+		return 0;
+	snprintf(error, 512, "no id");
+	return -EINVAL;
+}
+
+int engine_unsilence(struct engine *e _unused_, const char *id _unused_, char *error)
+{
+	snprintf(error, 512, "not silenced");
+	return -ENOENT;
 }
 
 json_t *engine_restore(struct engine *e _unused_)
@@ -907,6 +920,37 @@ START_TEST(test_mode)
 }
 END_TEST
 
+static void call_with_id(sd_bus *bus, const char *method, const char *id, const char *error_name)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE, method, &error, NULL,
+				   "s", id);
+
+	if (!error_name) {
+		ck_assert_msg(r >= 0, "%s(%s): %s", method, id, error.message);
+		return;
+	}
+	ck_assert_int_lt(r, 0);
+	ck_assert_str_eq(error.name, error_name);
+	ck_assert_uint_ge(strlen(error.message), 5);
+}
+
+START_TEST(test_explain_and_silence)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+
+	start(3);
+	bus = connect_client();
+	call_with_id(bus, "Explain", "", NULL);
+	call_with_id(bus, "Explain", "7", NULL);
+	call_with_id(bus, "Explain", "8", MANAGER_ERROR_NO_SUCH_CHANGE);
+	call_with_id(bus, "Silence", "netdev_budget-squeezed", NULL);
+	call_with_id(bus, "Silence", "netdev", MANAGER_ERROR_INVALID_VALUE);
+	call_with_id(bus, "Unsilence", "netdev", MANAGER_ERROR_NO_SUCH_CHANGE);
+	stop();
+}
+END_TEST
+
 /* ---- holds ---- */
 
 static uint32_t hold(sd_bus *bus, const char *profile, const char *reason)
@@ -1100,6 +1144,7 @@ int main(void)
 	tcase_add_test(t, test_message_that_does_not_end);
 	tcase_add_test(t, test_many_unfinished_messages);
 	tcase_add_test(t, test_client_that_never_reads);
+	tcase_add_test(t, test_explain_and_silence);
 	tcase_add_test(t, test_hold_ends_with_its_client);
 	tcase_add_test(t, test_hold_is_released);
 	tcase_add_test(t, test_hold_follows_a_process_and_not_the_client);
