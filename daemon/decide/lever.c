@@ -227,9 +227,6 @@ static const char *pull(const struct decide_input *in, const struct symptom_repo
 	const char *reason;
 	int nic;
 
-	if (wrong_cause(l, r))
-		return r->cause == CAUSE_TIME ? "the time is what runs out, not the packets"
-					      : "the packets are what runs out, not the time";
 	if (l->id != TUNABLE_IRQ_AFFINITY) {
 		reason = step_setting(in, r, m, l->up, l->id, &changes[0]);
 		*n = !reason;
@@ -268,9 +265,15 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		return place_again(in, r, &changes[0]);
 	for (unsigned i = 0; i < ladder->n; i++) {
 		const struct lever *l = &ladder->lever[i];
-		const char *reason = "comes later, when those before it do not help";
+		const char *reason;
 
-		if (n == 0 && !waits)
+		if (wrong_cause(l, r))
+			reason = r->cause == CAUSE_TIME
+					 ? "the time is what runs out, not the packets"
+					 : "the packets are what runs out, not the time";
+		else if (n > 0 || waits)
+			reason = "comes later, when those before it do not help";
+		else
 			reason = pull(in, r, m, l, changes, max, &n);
 		if (reason)
 			pass(passed, l, reason);

@@ -95,7 +95,8 @@ int schema_find(struct reader *r, enum place place, const config_setting_t *s,
 		if (streq(schema[i].name, name)) {
 			if (schema[i].place == place)
 				return i;
-			elsewhere = (int)schema[i].place;
+			if (elsewhere < 0)
+				elsewhere = (int)schema[i].place;
 		}
 	if (elsewhere >= 0) {
 		reader_wrong(r, s, "%s has no key %s: it belongs into %s", place_names[place], name,
