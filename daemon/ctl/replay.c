@@ -171,6 +171,7 @@ static int complain_about(const char *path, const struct complaints *c, int erro
 	return CTL_FAILED;
 }
 
+/* As of its end: HZ may be learnt only while it runs. */
 static json_t *about_recording(struct trace_reader *reader)
 {
 	const struct trace_about *about = trace_about(reader);
@@ -189,27 +190,25 @@ static int replay(struct ctl *ctl, const char *path, FILE *in, const struct prof
 	_cleanup_(complaints_done) struct complaints c = {};
 	struct events events = {};
 	struct replay_sum sum;
-	json_t *about, *doc;
+	json_t *doc;
 	int r;
 
 	r = trace_reader_new(in, &c, &reader);
 	if (r < 0)
 		return complain_about(path, &c, r);
-	about = about_recording(reader);
 	events.array = json_array();
 	r = replay_run(reader, profile, &c, note_event, &events, &sum);
 	if (r < 0) {
-		json_decref(about);
 		json_decref(events.array);
 		return complain_about(path, &c, r);
 	}
 	if (!profile)
 		profile = trace_about(reader)->profile;
-	doc = json_pack("{s:o,s:o,s:o,s:I,s:I,s:f,s:b}", "recording", about, "profile",
-			text_or_null(profile ? profile->name : NULL), "events", events.array,
-			"left_out", (json_int_t)events.left_out, "ticks", (json_int_t)sum.ticks,
-			"seconds", (double)sum.usec / (double)USEC_PER_SEC, "torn",
-			(int)trace_torn(reader));
+	doc = json_pack("{s:o,s:o,s:o,s:I,s:I,s:f,s:b}", "recording", about_recording(reader),
+			"profile", text_or_null(profile ? profile->name : NULL), "events",
+			events.array, "left_out", (json_int_t)events.left_out, "ticks",
+			(json_int_t)sum.ticks, "seconds", (double)sum.usec / (double)USEC_PER_SEC,
+			"torn", (int)trace_torn(reader));
 	r = ctl_print(ctl, doc, show_replay);
 	json_decref(doc);
 	return r;

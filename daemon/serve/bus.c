@@ -76,8 +76,9 @@ static int authorize(struct manager_access *access, sd_bus_message *call _unused
 	return 0;
 }
 
-static int hold(struct manager_access *access, sd_bus_message *call _unused_, int pidfd,
-		const char *profile, const char *reason, uint32_t *ret_cookie, struct complaints *c)
+static int client_hold(struct manager_access *access, sd_bus_message *call _unused_, int pidfd,
+		       const char *profile, const char *reason, uint32_t *ret_cookie,
+		       struct complaints *c)
 {
 	struct client *client = (struct client *)access;
 
@@ -85,7 +86,7 @@ static int hold(struct manager_access *access, sd_bus_message *call _unused_, in
 			 ret_cookie, c);
 }
 
-static int release_hold(struct manager_access *access, uint32_t cookie)
+static int client_release_hold(struct manager_access *access, uint32_t cookie)
 {
 	return holds_release(((struct client *)access)->server->holds, cookie);
 }
@@ -248,8 +249,8 @@ static int client_new(struct bus_server *s, int fd, const struct ucred *peer)
 	c->peer = *peer;
 	c->access.engine = s->engine;
 	c->access.authorize = authorize;
-	c->access.hold = hold;
-	c->access.release_hold = release_hold;
+	c->access.hold = client_hold;
+	c->access.release_hold = client_release_hold;
 	r = sd_bus_new(&c->bus);
 	if (r >= 0)
 		r = sd_bus_set_fd(c->bus, fd, fd);

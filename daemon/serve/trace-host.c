@@ -21,7 +21,7 @@ static json_t *masked(struct trace_mask *m, const char *text)
 	return trace_text(copy);
 }
 
-static json_t *cpus(const struct cpuset *set)
+json_t *trace_cpu_list(const struct cpuset *set)
 {
 	char list[CPUSET_LIST_MAX];
 
@@ -31,7 +31,7 @@ static json_t *cpus(const struct cpuset *set)
 
 static json_t *cpus_or_null(bool have, const struct cpuset *set)
 {
-	return have ? cpus(set) : json_null();
+	return have ? trace_cpu_list(set) : json_null();
 }
 
 /* One of the columns of struct cpu. */
@@ -85,11 +85,12 @@ static json_t *cpus_part(const struct topology *t)
 		if (t->cpu[i].present)
 			cpuset_add(&present, i);
 	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "n",
-			 (json_int_t)t->n_cpus, "possible", cpus(&t->possible), "present",
-			 cpus(&present), "online", cpus(&t->online), "isolated", cpus(&t->isolated),
-			 "node", column(t, get_node), "package", column(t, get_package), "core",
-			 column(t, get_core), "cache", column(t, get_cache), "smt",
-			 column(t, get_smt), "capacity", column(t, get_capacity));
+			 (json_int_t)t->n_cpus, "possible", trace_cpu_list(&t->possible), "present",
+			 trace_cpu_list(&present), "online", trace_cpu_list(&t->online), "isolated",
+			 trace_cpu_list(&t->isolated), "node", column(t, get_node), "package",
+			 column(t, get_package), "core", column(t, get_core), "cache",
+			 column(t, get_cache), "smt", column(t, get_smt), "capacity",
+			 column(t, get_capacity));
 }
 
 static json_t *nic_part(struct trace_mask *m, const struct nic *n)
@@ -112,7 +113,7 @@ static json_t *irq_part(struct trace_mask *m, const struct irq *i)
 static json_t *policy_part(struct trace_mask *m, const struct policy *p)
 {
 	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "policy", (json_int_t)p->number,
-			 "cpus", cpus(&p->cpus), "active", (int)p->active, "driver",
+			 "cpus", trace_cpu_list(&p->cpus), "active", (int)p->active, "driver",
 			 trace_text(p->driver), "governor", trace_text(p->governor), "governors",
 			 trace_text(p->governors), "epp",
 			 p->have_epp ? trace_text(p->epp) : json_null(), "epps",

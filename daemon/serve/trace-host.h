@@ -26,6 +26,8 @@ json_t *trace_topology(struct trace_mask *m, const struct topology *t);
 json_t *trace_profile(struct trace_mask *m, const struct profile *p);
 /* A string whatever the bytes are: see slice_show(). */
 json_t *trace_text(const char *text);
+/* The kernel's list spelling, "" for the empty set. */
+json_t *trace_cpu_list(const struct cpuset *set);
 
 /* What is wrong with a line, for an admin. */
 struct trace_fault {

@@ -100,14 +100,6 @@ static json_t *append_group(struct line *l, json_t *array, int64_t first)
 	return l->failed ? NULL : group;
 }
 
-static json_t *cpu_list(const struct cpuset *set)
-{
-	char list[CPUSET_LIST_MAX];
-
-	cpuset_format_list(set, list, sizeof(list));
-	return json_string(list);
-}
-
 static int put_line(struct trace_writer *w, const struct line *l)
 {
 	_cleanup_free_ char *text = NULL;
@@ -178,7 +170,7 @@ static void note_cpus(struct line *l, struct snapshot *last, const struct snapsh
 		}
 		if (changed)
 			l->failed |= json_object_set_new(have, trace_have_names[bit],
-							 cpu_list(&now)) < 0;
+							 trace_cpu_list(&now)) < 0;
 	}
 	for (unsigned i = 0; i < s->n_cpus; i++)
 		last->cpu[i].have = s->cpu[i].have;
@@ -463,12 +455,13 @@ static void note_refreshed(struct trace_writer *w, struct line *l, const struct 
 		*k = (struct known_irq){now->have_affinity, now->have_effective, now->affinity,
 					now->effective};
 		group = append_group(l, affinities, i);
-		append(l, group, now->have_affinity ? cpu_list(&now->affinity) : json_null());
-		append(l, group, now->have_effective ? cpu_list(&now->effective) : json_null());
+		append(l, group, now->have_affinity ? trace_cpu_list(&now->affinity) : json_null());
+		append(l, group,
+		       now->have_effective ? trace_cpu_list(&now->effective) : json_null());
 	}
 	set_unless_empty(l, "affinity", affinities);
 	if (!cpuset_equal(&w->known_online, &t->online))
-		set(l, "known_online", cpu_list(&t->online));
+		set(l, "known_online", trace_cpu_list(&t->online));
 	w->known_online = t->online;
 }
 
@@ -526,7 +519,7 @@ static int write_tick(struct trace_writer *w, const struct topology *t, bool dis
 		set(&l, "hz", json_integer(t->hz));
 	w->hz = t->hz;
 	if (!cpuset_equal(&w->last->online, &s->online))
-		set(&l, "online", cpu_list(&s->online));
+		set(&l, "online", trace_cpu_list(&s->online));
 	w->last->online = s->online;
 	note_cpus(&l, w->last, s);
 	note_irqs(&l, w->last, s);

@@ -40,7 +40,8 @@ static void listen(void *userdata, const struct engine_event *ev)
 	}
 	if (ev->kind == EVENT_VERDICT) {
 		l->verdicts++;
-		snprintf(l->text, sizeof(l->text), "%s", ev->text);
+		if (!strstr(l->text, "kept"))
+			snprintf(l->text, sizeof(l->text), "at %u: %s", l->ticks, ev->text);
 		count_verdict(ev->text, &l->kept, &l->without_effect, &l->worse, &l->inconclusive);
 	}
 }
@@ -142,8 +143,10 @@ static void counters_out(struct live *l)
 
 		if (l->irq[i] < 0)
 			continue;
-		machine_fire(l->m, (unsigned)l->irq[i],
-			     (unsigned)(q->interrupts - was->interrupts));
+		/* One that is polled without end: the driver looks at its affinity, too. */
+		machine_fire(
+			l->m, (unsigned)l->irq[i],
+			MAX((unsigned)(q->interrupts - was->interrupts), q->scheduled ? 1U : 0U));
 		if (l->m->irq[l->irq[i]].nic >= 0) {
 			struct machine_nic_counters *n = &l->m->rx[l->m->irq[l->irq[i]].nic];
 

@@ -28,7 +28,7 @@ struct live {
 	unsigned writes;     /* changes that the engine made, since start */
 	unsigned last_write; /* tick of the newest */
 	unsigned verdicts, kept, without_effect, worse, inconclusive;
-	char text[512]; /* of the newest verdict */
+	char text[512]; /* of the newest verdict, or of the first that was "kept" */
 	bool slept;     /* the next tick follows a suspend */
 };
 

@@ -200,6 +200,10 @@ static uint64_t poll_next(struct receive *r, struct receive_cpu *c)
 		struct receive_queue *q = &r->queue[napi];
 		unsigned merged;
 
+		if (&r->cpu[q->cpu] != c) {
+			q->scheduled = false; /* the next arrival interrupts where it belongs now */
+			return POLL_NS;
+		}
 		weight = NAPI_WEIGHT;
 		n = MIN(q->waiting, weight);
 		q->waiting -= n;

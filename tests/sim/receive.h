@@ -9,6 +9,7 @@
  *   - NAPI: an interrupt only while a queue is not being polled; 64 packets a poll; a queue that
  *     used its weight is polled again in the next run only (repoll), so one queue alone never uses up
  *     netdev_budget: its runs end after one poll, unsqueezed, and NET_RX is raised again;
+ *     A driver that is polled on a CPU outside its interrupt's affinity lets go (i40e, mlx5 and others);
  *   - net_rx_action(): ends squeezed when the budget or the time in jiffies is used up, checked after
  *     each poll, also when nothing is left to do;
  *   - __do_softirq(): ten passes, two milliseconds in jiffies, need_resched; then ksoftirqd;

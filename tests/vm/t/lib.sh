@@ -50,6 +50,7 @@ finish()
 }
 
 have_series() { [ -e /proc/softirq_stat ]; }
+has_lockdep() { [ -e /proc/lockdep ]; }
 is_rt() { uname -v | grep -q PREEMPT_RT; }
 
 set_knob() { echo "$2" >"$SYS/$(echo "$1" | tr . /)"; }

@@ -40,6 +40,10 @@ if is_rt; then
 	skip "PREEMPT_RT: softirqs run in threads, no passes to count"
 	finish
 fi
+if has_lockdep; then
+	skip "lockdep and KASAN: too slow to count passes by time"
+	finish
+fi
 
 usual 10 9 "10 passes by default"
 have_series || finish
