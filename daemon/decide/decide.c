@@ -73,6 +73,7 @@ static void ask(struct decider *d, bool again, const char *why)
 {
 	struct change c = d->trial.change;
 
+	c.follow_up = true;
 	if (!again) {
 		memcpy(c.from, d->trial.change.to, sizeof(c.from));
 		memcpy(c.to, d->trial.change.from, sizeof(c.to));
@@ -181,7 +182,7 @@ static void make_change(struct decider *d, const struct decide_input *in)
 		if (d->out.report[i].symptom != d->trial.symptom ||
 		    protects_tasks(d, &d->out.report[i]))
 			continue;
-		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1) == 1 &&
+		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1, &d->out.passed[i]) == 1 &&
 		    c.class == CLASS_TRIAL && !c.advice_only && d->out.n_changes < CHANGES_MAX) {
 			trial_change(&d->trial, &c);
 			add_change(d, &c);
@@ -204,6 +205,7 @@ static bool go_further(struct decider *d, const struct decide_input *in, enum ve
 		*v = VERDICT_INCONCLUSIVE;
 		return false;
 	}
+	c.follow_up = true;
 	memcpy(c.from, d->trial.change.to, sizeof(c.from));
 	c.why[0] = '\0';
 	append_text(c.why, sizeof(c.why), "no effect at %s: one step further", c.from);
@@ -279,11 +281,11 @@ static void judge(struct decider *d, const struct decide_input *in)
 	}
 }
 
-static void pull_levers(struct decider *d, const struct decide_input *in,
-			const struct symptom_report *r)
+static void pull_levers(struct decider *d, const struct decide_input *in, unsigned report)
 {
+	const struct symptom_report *r = &d->out.report[report];
 	struct change *found = d->found;
-	size_t n = lever_find(in, r, &d->memory, found, CHANGES_MAX);
+	size_t n = lever_find(in, r, &d->memory, found, CHANGES_MAX, &d->out.passed[report]);
 	unsigned moves = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -304,6 +306,8 @@ static void pull_levers(struct decider *d, const struct decide_input *in,
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret)
 {
 	d->out.n_reports = d->out.n_changes = 0;
+	for (unsigned i = 0; i < REPORTS_MAX; i++)
+		d->out.passed[i].n = 0;
 	d->out.back_to_originals = d->out.has_verdict = false;
 	*ret = &d->out;
 
@@ -319,7 +323,7 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	judge(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
 		if (d->out.report[i].acute && !protects_tasks(d, &d->out.report[i]))
-			pull_levers(d, in, &d->out.report[i]);
+			pull_levers(d, in, i);
 }
 
 void decider_yield(struct decider *d, enum tunable_id id)
