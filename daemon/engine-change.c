@@ -7,79 +7,37 @@
 
 #include "base/log.h"
 
-#define REPEAT_USEC (600 * USEC_PER_SEC)
-
 void engine_tell(struct engine *e, const struct engine_event *ev)
 {
 	if (e->listener)
 		e->listener(e->listener_userdata, ev);
 }
 
-static struct history_entry *history_find(struct engine *e, const char *id)
-{
-	struct history_entry *newest = NULL;
-
-	for (size_t i = 0; i < HISTORY_MAX; i++) {
-		struct history_entry *h = &e->history[i];
-
-		if (h->serial && h->change && streq(h->change->id, id) &&
-		    (!newest || h->serial > newest->serial))
-			newest = h;
-	}
-	return newest;
-}
-
-void engine_remember(struct engine *e, const struct change *c, enum outcome outcome, int error,
-		     const char *text)
-{
-	struct history_entry *h = &e->history[e->history_serial % HISTORY_MAX];
-	_cleanup_free_ struct change *copy = NULL;
-	_cleanup_free_ char *words = strdup(text);
-
-	if (c) {
-		copy = malloc(sizeof(*copy));
-		if (copy)
-			*copy = *c;
-	}
-	if (!words || (c && !copy))
-		return; /* a line of history is not worth more than the loop */
-	free(h->change);
-	free(h->text);
-	*h = (struct history_entry){
-		.serial = ++e->history_serial,
-		.realtime_usec = io_now(e->io, CLOCK_REALTIME),
-		.change = TAKE_PTR(copy),
-		.outcome = outcome,
-		.error = error,
-		.text = TAKE_PTR(words),
-	};
-}
-
-/* The same answer to the same wish again and again (an advice while its symptom lasts, a refusal)
- * is one line of history and one of log, not one per tick (bpftune#155). */
-static bool is_repeat(struct engine *e, const struct change *c, const struct result *r)
-{
-	struct history_entry *h = history_find(e, c->id);
-
-	if (!h || h->outcome != r->outcome || h->error != r->error || !streq(h->change->to, c->to))
-		return false;
-	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING)
-		return false;
-	return r->known || io_now(e->io, CLOCK_REALTIME) - h->realtime_usec < REPEAT_USEC;
-}
-
 static void note_result(struct engine *e, const struct change *c, const struct result *r)
 {
 	char text[640] = "";
 
+	const struct symptom_report *report = NULL;
+	const struct passed_list *passed = NULL;
+
 	/* What was so already is no event. */
-	if (r->outcome == OUTCOME_UNCHANGED || is_repeat(e, c, r))
+	if (r->outcome == OUTCOME_UNCHANGED || engine_is_repeat(e, c, r))
+		return;
+	if (r->outcome == OUTCOME_ADVISED && engine_hush(e, c->id))
 		return;
 	append_text(text, sizeof(text), "%s", c->why);
 	if (r->text[0])
 		append_text(text, sizeof(text), "%s%s", text[0] ? "; " : "", r->text);
-	engine_remember(e, c, r->outcome, r->error, text);
-	engine_tell(e, &(struct engine_event){.kind = EVENT_CHANGE, .change = c, .result = r});
+	if (!c->follow_up)
+		report = engine_report_of(e, c, &passed);
+	engine_remember(e,
+			&(struct history_entry){.kind = HISTORY_CHANGE,
+						.change = (struct change *)c,
+						.outcome = r->outcome,
+						.error = r->error},
+			report, passed, text);
+	engine_tell(e, &(struct engine_event){
+			       .kind = EVENT_CHANGE, .change = c, .result = r, .report = report});
 }
 
 /* The topology and the values decide/ works on follow what was just written; the slow look would
@@ -286,7 +244,8 @@ void engine_sweep(struct engine *e)
 		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
 		struct change c = {.tunable = entry->tunable,
 				   .target = entry_target(e, entry),
-				   .class = CLASS_POLICY};
+				   .class = CLASS_POLICY,
+				   .follow_up = true};
 		enum on_foreign on_foreign = e->profile->setting[entry->tunable].on_foreign;
 		const struct change *on_trial;
 		char now[VALUE_MAX];
@@ -400,7 +359,9 @@ int engine_give_back_all(struct engine *e, struct restore_report *ret)
 		engine_tell(e, &(struct engine_event){.kind = EVENT_RESTORE,
 						      .result = &result,
 						      .text = item->text});
-		engine_remember(e, NULL, OUTCOME_DONE, item->error, item->text);
+		engine_remember(
+			e, &(struct history_entry){.kind = HISTORY_EVENT, .error = item->error},
+			NULL, NULL, item->text);
 	}
 	engine_place_from_ledger(e);
 	engine_read_values(e);

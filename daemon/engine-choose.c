@@ -144,7 +144,8 @@ static void switch_to(struct engine *e, struct profile *profile)
 	if (other) {
 		snprintf(text, sizeof(text), "profile %s is in force: %s", profile->name,
 			 e->choice.why);
-		engine_remember(e, NULL, OUTCOME_DONE, 0, text);
+		engine_remember(e, &(struct history_entry){.kind = HISTORY_EVENT}, NULL, NULL,
+				text);
 	}
 	if (engine_mode(e) == MODE_APPLY)
 		engine_give_back_unwanted(e);
@@ -198,9 +199,11 @@ int engine_choose_first(struct engine *e)
 	struct choice choice;
 	int r;
 
-	r = load_rules(e, &e->chooser, &e->units);
+	r = engine_silence_as_configured(e);
+	if (r >= 0)
+		r = load_rules(e, &e->chooser, &e->units);
 	if (r < 0)
-		return log_error_errno(r, "Cannot read the profiles' match rules");
+		return log_error_errno(r, "Cannot set up what the configuration says");
 	ask(e, e->chooser, e->units, e->config.profile, &choice);
 	if (e->config_dirs == engine_no_dirs || streq(choice.profile, e->profile->name)) {
 		note_choice(e, &choice);
@@ -262,6 +265,8 @@ int engine_reload(struct engine *e, struct complaints *c)
 	e->chooser = TAKE_PTR(chooser);
 	units_free(e->units);
 	e->units = TAKE_PTR(units);
+	if (engine_silence_as_configured(e) < 0)
+		log_oom(); /* it is said then */
 	if (was == MODE_APPLY && engine_mode(e) != MODE_APPLY) {
 		_cleanup_(restore_report_done) struct restore_report report = {};
 

@@ -101,3 +101,31 @@ json_t *change_document(const struct topology *t, const struct change *c)
 	put(d, "why", text_or_null(c->why));
 	return d;
 }
+
+void report_scope(const struct topology *t, const struct symptom_report *r, char *buf, size_t size)
+{
+	char cpus[CPUSET_LIST_MAX];
+
+	if (r->nic >= 0 && t && (unsigned)r->nic < t->n_nics)
+		snprintf(buf, size, "nic %s", t->nic[r->nic].name);
+	else if (r->irq >= 0 && t && (unsigned)r->irq < t->n_irqs)
+		snprintf(buf, size, "irq %u", t->irq[r->irq].number);
+	else if (!cpuset_empty(&r->cpus) && cpuset_format_list(&r->cpus, cpus, sizeof(cpus)) >= 0)
+		snprintf(buf, size, "cpu %s", cpus);
+	else
+		snprintf(buf, size, "host");
+}
+
+json_t *passed_document(const struct passed_list *passed)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; passed && i < passed->n; i++) {
+		json_t *d = json_object();
+
+		put(d, "setting", json_string(tunables[passed->item[i].tunable].id));
+		put(d, "why_not", json_string(passed->item[i].reason));
+		append(list, d);
+	}
+	return list;
+}

@@ -37,3 +37,9 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 
 /* {"id","setting","scope","target","name","from","to","class","symptom","why"} */
 json_t *change_document(const struct topology *t, const struct change *c);
+
+/* "host", "cpu 0-3", "nic eth0" or "irq 30". */
+void report_scope(const struct topology *t, const struct symptom_report *r, char *buf, size_t size);
+
+/* [{"setting","why_not"}]; PASSED NULL: []. */
+json_t *passed_document(const struct passed_list *passed);

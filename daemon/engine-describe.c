@@ -206,22 +206,6 @@ static json_t *nics_document(const struct engine *e)
 	return nics;
 }
 
-static void report_scope(const struct engine *e, const struct symptom_report *r, char *buf,
-			 size_t size)
-{
-	char cpus[CPUSET_LIST_MAX];
-	const struct topology *t = e->topology;
-
-	if (r->nic >= 0 && t && (unsigned)r->nic < t->n_nics)
-		snprintf(buf, size, "nic %s", t->nic[r->nic].name);
-	else if (r->irq >= 0 && t && (unsigned)r->irq < t->n_irqs)
-		snprintf(buf, size, "irq %u", t->irq[r->irq].number);
-	else if (!cpuset_empty(&r->cpus) && cpuset_format_list(&r->cpus, cpus, sizeof(cpus)) >= 0)
-		snprintf(buf, size, "cpu %s", cpus);
-	else
-		snprintf(buf, size, "host");
-}
-
 static json_t *evidence_document(const struct symptom_report *r)
 {
 	json_t *d = json_object();
@@ -239,7 +223,7 @@ static json_t *symptom_document(const struct engine *e, const struct symptom_rep
 	char scope[CPUSET_LIST_MAX + 8];
 	json_t *d = json_object();
 
-	report_scope(e, r, scope, sizeof(scope));
+	report_scope(e->topology, r, scope, sizeof(scope));
 	put(d, "symptom", json_string(symptom_to_string(r->symptom)));
 	put(d, "scope", text_or_null(scope));
 	put(d, "evidence", evidence_document(r));
@@ -271,31 +255,10 @@ static json_t *symptoms_document(const struct engine *e)
 	return symptoms;
 }
 
-/* NULL when it was overwritten since. */
-static const struct history_entry *history_at(const struct engine *e, uint64_t serial)
-{
-	const struct history_entry *h = &e->history[(serial - 1) % HISTORY_MAX];
-
-	return h->serial == serial ? h : NULL;
-}
-
-static const struct history_entry *history_by_decision(const struct engine *e, const char *decision)
-{
-	for (uint64_t serial = e->history_serial; decision && serial > 0; serial--) {
-		const struct history_entry *h = history_at(e, serial);
-
-		if (!h)
-			break;
-		if (h->change && streq(h->change->id, decision))
-			return h;
-	}
-	return NULL;
-}
-
 static json_t *held_document(const struct engine *e, const struct ledger_entry *l)
 {
 	const struct tunable *t = &tunables[l->tunable];
-	const struct history_entry *h = history_by_decision(e, l->decision);
+	const struct history_entry *h = engine_history_find(e, l->decision);
 	struct target target;
 	char now[VALUE_MAX];
 	const char *state;
@@ -494,27 +457,6 @@ static json_t *pins_document(const struct engine *e)
 	return list;
 }
 
-json_t *engine_status(struct engine *e)
-{
-	json_t *d = json_object();
-
-	put(d, "host", host_document(e));
-	put(d, "daemon", daemon_document(e));
-	put(d, "window_seconds", json_real(window_seconds(e->window, STATUS_TICKS)));
-	put(d, "cpus", cpus_document(e));
-	put(d, "nics", nics_document(e));
-	put(d, "symptoms", symptoms_document(e));
-	put(d, "changes", changes_document(e));
-	put(d, "trials", trials_document(e));
-	put(d, "holds", holds_document(e));
-	put(d, "pinned", pins_document(e));
-	put(d, "obstacles", obstacles_document(e));
-	put(d, "rivals", rivals_document(e));
-	put(d, "sources", sources_document(e));
-	put(d, "blind", blind_document(e));
-	return d;
-}
-
 static json_t *advice_document(const struct change *c)
 {
 	char command[VALUE_MAX + 320];
@@ -550,7 +492,7 @@ static bool is_advice(enum outcome o)
 /* What was decided for a symptom in this tick, and what was advised since it came. A lever is named
  * while the symptom is acute, and the same advice is remembered once in ADVICE_USEC: so long it
  * stands, while the symptom does. */
-static json_t *advice_for(const struct engine *e, const struct symptom_report *r)
+static json_t *advice_for(const struct engine *e, const struct symptom_report *r, bool only_advice)
 {
 	json_t *advice = json_array();
 	uint64_t mono = io_now(e->io, CLOCK_MONOTONIC), real = io_now(e->io, CLOCK_REALTIME);
@@ -559,19 +501,80 @@ static json_t *advice_for(const struct engine *e, const struct symptom_report *r
 	for (unsigned i = 0; i < e->decisions->n_changes; i++) {
 		const struct change *c = &e->decisions->change[i];
 
-		if (c->symptom == r->symptom && !has_advice(advice, c->id))
+		if (only_advice && !c->advice_only)
+			continue;
+		if (c->symptom == r->symptom && !has_advice(advice, c->id) &&
+		    !engine_is_silenced(e, c->id))
 			append(advice, advice_document(c));
 	}
 	for (uint64_t serial = e->history_serial; serial > 0; serial--) {
-		const struct history_entry *h = history_at(e, serial);
+		const struct history_entry *h = engine_history_at(e, serial);
 
 		if (!h || real - MIN(real, h->realtime_usec) > age)
 			break;
-		if (h->change && is_advice(h->outcome) && h->change->symptom == r->symptom &&
-		    !has_advice(advice, h->change->id))
+		if (h->kind == HISTORY_CHANGE && is_advice(h->outcome) &&
+		    h->change->symptom == r->symptom && !has_advice(advice, h->change->id) &&
+		    !engine_is_silenced(e, h->change->id))
 			append(advice, advice_document(h->change));
 	}
 	return advice;
+}
+
+/* Of all symptoms: what softnetd does not do itself. In apply mode a step that is planned is not
+ * advice. */
+static json_t *all_advice(const struct engine *e)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; e->decisions && i < e->decisions->n_reports; i++) {
+		const struct symptom_report *r = &e->decisions->report[i];
+		json_t *advice;
+
+		if (!binds(r))
+			continue;
+		advice = advice_for(e, r, engine_mode(e) == MODE_APPLY);
+		json_array_extend(all, advice);
+		json_decref(advice);
+	}
+	return all;
+}
+
+static json_t *silenced_document(const struct engine *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < e->n_silenced; i++) {
+		json_t *d = json_object();
+
+		put(d, "id", json_string(e->silenced[i].id));
+		put(d, "by", json_string(e->silenced[i].by_config ? "configuration" : "hand"));
+		put(d, "count", json_integer((json_int_t)e->silenced[i].count));
+		append(list, d);
+	}
+	return list;
+}
+
+json_t *engine_status(struct engine *e)
+{
+	json_t *d = json_object();
+
+	put(d, "host", host_document(e));
+	put(d, "daemon", daemon_document(e));
+	put(d, "window_seconds", json_real(window_seconds(e->window, STATUS_TICKS)));
+	put(d, "cpus", cpus_document(e));
+	put(d, "nics", nics_document(e));
+	put(d, "symptoms", symptoms_document(e));
+	put(d, "changes", changes_document(e));
+	put(d, "trials", trials_document(e));
+	put(d, "advice", all_advice(e));
+	put(d, "silenced", silenced_document(e));
+	put(d, "holds", holds_document(e));
+	put(d, "pinned", pins_document(e));
+	put(d, "obstacles", obstacles_document(e));
+	put(d, "rivals", rivals_document(e));
+	put(d, "sources", sources_document(e));
+	put(d, "blind", blind_document(e));
+	return d;
 }
 
 json_t *engine_diagnosis(struct engine *e)
@@ -587,38 +590,13 @@ json_t *engine_diagnosis(struct engine *e)
 		if (!binds(r))
 			continue;
 		s = symptom_document(e, r);
-		put(s, "advice", advice_for(e, r));
+		put(s, "advice", advice_for(e, r, false));
+		put(s, "passed_over", passed_document(&e->decisions->passed[i]));
 		append(symptoms, s);
 	}
 	put(d, "symptoms", symptoms);
 	put(d, "blind", blind_document(e));
 	return d;
-}
-
-static json_t *history_document(const struct engine *e, const struct history_entry *h)
-{
-	json_t *d = h->change ? change_document(e->topology, h->change) : json_object();
-
-	put(d, "serial", json_integer((json_int_t)h->serial));
-	put(d, "time", json_integer((json_int_t)h->realtime_usec));
-	put(d, "outcome", h->change ? json_string(outcome_to_string(h->outcome)) : json_null());
-	put(d, "error", h->error < 0 ? json_string(strerror(-h->error)) : json_null());
-	put(d, "text", text_or_null(h->text));
-	return d;
-}
-
-json_t *engine_history(struct engine *e)
-{
-	json_t *list = json_array();
-	uint64_t first = e->history_serial > HISTORY_MAX ? e->history_serial - HISTORY_MAX + 1 : 1;
-
-	for (uint64_t serial = first; serial <= e->history_serial; serial++) {
-		const struct history_entry *h = history_at(e, serial);
-
-		if (h)
-			append(list, history_document(e, h));
-	}
-	return list;
 }
 
 json_t *engine_restore(struct engine *e)

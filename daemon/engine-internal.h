@@ -36,10 +36,37 @@ struct hold {
 struct history_entry {
 	uint64_t serial;        /* 1, 2, 3 … since start; 0: unused */
 	uint64_t realtime_usec; /* CLOCK_REALTIME */
-	struct change *change;  /* owned; NULL for a plain event */
+	enum history_kind {
+		HISTORY_EVENT,
+		HISTORY_CHANGE,
+		HISTORY_VERDICT
+	} kind;
+	struct change *change; /* owned; NULL for a plain event */
 	enum outcome outcome;
 	int error;
 	char *text;
+	/* What led to a change: the symptom's numbers then, and the levers that were passed over. */
+	struct grounds *grounds; /* owned; NULL: a follow-up, a policy, an event */
+	/* HISTORY_VERDICT */
+	const char *verdict; /* a constant */
+	double before, after;
+};
+
+struct grounds {
+	char scope[64]; /* "cpu 0-3" */
+	enum squeeze_cause cause;
+	unsigned n_evidence;
+	struct evidence evidence[EVIDENCE_MAX];
+	struct passed_list passed;
+};
+
+/* Advice that nobody wants to hear. */
+#define SILENCED_MAX 256
+struct silenced {
+	char id[CHANGE_ID_MAX];
+	bool by_config;
+	uint64_t count; /* how often it would have been said */
+	uint64_t said_usec;
 };
 
 struct engine {
@@ -85,6 +112,8 @@ struct engine {
 	enum source_state source_seen[_SOURCE_MAX];
 	struct history_entry history[HISTORY_MAX];
 	uint64_t history_serial;
+	struct silenced *silenced;
+	size_t n_silenced;
 
 	uint64_t started_usec; /* CLOCK_BOOTTIME */
 	uint64_t ticks;
@@ -111,6 +140,27 @@ void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
 
+/* engine-history.c: what happened, why, and what is not to be said. */
+/* Takes in a copy of ENTRY, with serial and time, and of TEXT; REPORT and PASSED may be NULL. */
+void engine_remember(struct engine *e, const struct history_entry *entry,
+		     const struct symptom_report *report, const struct passed_list *passed,
+		     const char *text);
+void engine_forget(struct engine *e);
+/* The same answer to the same wish as a short while ago. */
+bool engine_is_repeat(struct engine *e, const struct change *c, const struct result *r);
+/* The symptom of the last tick that C answers; NULL when there is none. */
+const struct symptom_report *engine_report_of(const struct engine *e, const struct change *c,
+					      const struct passed_list **ret_passed);
+/* NULL when it was overwritten since. */
+const struct history_entry *engine_history_at(const struct engine *e, uint64_t serial);
+/* The newest entry of a change's id, no verdict; NULL: none. */
+const struct history_entry *engine_history_find(const struct engine *e, const char *id);
+bool engine_is_silenced(const struct engine *e, const char *id);
+/* Whether advice is silenced; it is counted then. */
+bool engine_hush(struct engine *e, const char *id);
+/* The configuration was read: its list replaces the one of the configuration before. */
+int engine_silence_as_configured(struct engine *e);
+
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
@@ -120,8 +170,6 @@ int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
 bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
 bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
-void engine_remember(struct engine *e, const struct change *c, enum outcome outcome, int error,
-		     const char *text);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 

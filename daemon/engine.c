@@ -130,10 +130,7 @@ void engine_free(struct engine *e)
 {
 	if (!e)
 		return;
-	for (size_t i = 0; i < HISTORY_MAX; i++) {
-		free(e->history[i].change);
-		free(e->history[i].text);
-	}
+	engine_forget(e);
 	for (size_t i = 0; i < e->n_pins; i++)
 		free(e->pins[i].value);
 	free(e->pins);
@@ -227,9 +224,17 @@ static void carry_out(struct engine *e, uint64_t now)
 	if (e->decisions->has_verdict) {
 		const struct trial_verdict *v = &e->decisions->verdict;
 
-		engine_remember(e, &v->change, OUTCOME_UNCHANGED, 0, v->text);
+		engine_remember(e,
+				&(struct history_entry){.kind = HISTORY_VERDICT,
+							.change = (struct change *)&v->change,
+							.outcome = OUTCOME_UNCHANGED,
+							.verdict = v->verdict,
+							.before = v->before,
+							.after = v->after},
+				NULL, NULL, v->text);
 		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
 						      .change = &v->change,
+						      .verdict = v,
 						      .text = v->text});
 	}
 	for (unsigned i = 0; i < e->decisions->n_changes; i++) {

@@ -13,6 +13,7 @@
 #include "model/profile.h"
 
 struct engine;
+struct trial_verdict;
 
 struct engine_options {
 	struct io *io; /* must outlive the engine */
@@ -56,6 +57,13 @@ json_t *engine_profiles(struct engine *e);
 json_t *engine_profile(struct engine *e, const char *name);
 json_t *engine_diagnosis(struct engine *e);
 json_t *engine_history(struct engine *e);
+/* One change with all that is known about it. ID is a serial of the history, or a change's id (then
+ * the newest of that id), or "" (then the newest change). NULL with ERROR_TEXT when there is none. */
+json_t *engine_explain(struct engine *e, const char *id, char *error_text);
+/* Advice of that id is not said any more, only counted, until engine_unsilence() or the end. -EINVAL:
+ * no id; or softnetd.conf silences it, which stays; -ENOSPC: too many; -ENOENT: is not silenced. */
+int engine_silence(struct engine *e, const char *id, char *error_text);
+int engine_unsilence(struct engine *e, const char *id, char *error_text);
 /* TARGET "" is the host, or every target of a scoped setting: an IRQ number or action name, a
  * policy as "policy0" or CPU list. The setting is pinned until engine_release(). */
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
@@ -94,9 +102,10 @@ struct engine_event {
 		EVENT_PROFILE,
 		EVENT_SOURCE
 	} kind;
-	const struct symptom_report *report;
+	const struct symptom_report *report; /* of a change too, when it answers a symptom */
 	const struct change *change;
 	const struct result *result;
+	const struct trial_verdict *verdict;
 	const char *text;
 	const char *why; /* EVENT_PROFILE: why it is in force */
 };

@@ -59,6 +59,7 @@ static int call_error(const sd_bus_error *error, int r)
 	if (sd_bus_error_has_name(error, MANAGER_ERROR_NOT_AUTHORIZED))
 		code = CTL_NOT_AUTHORISED;
 	else if (sd_bus_error_has_name(error, MANAGER_ERROR_NO_SUCH_SETTING) ||
+		 sd_bus_error_has_name(error, MANAGER_ERROR_NO_SUCH_CHANGE) ||
 		 sd_bus_error_has_name(error, MANAGER_ERROR_INVALID_VALUE))
 		code = CTL_USAGE;
 	else if (r == -EOPNOTSUPP)

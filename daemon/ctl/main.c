@@ -106,6 +106,37 @@ const struct verb ctl_verbs[] = {
 		.run = verb_history,
 	},
 	{
+		.name = "explain",
+		.args = "[ID]",
+		.help = "Tell the story of one change: why, what else, what came of it",
+		.more = "ID is a number of history, or a change's id as history and status show it (then the\n"
+			"newest of that id); without one, the newest change.",
+		.method = "Explain",
+		.max_args = 1,
+		.run = verb_explain,
+	},
+	{
+		.name = "silence",
+		.args = "ID",
+		.help = "Do not say this advice any more",
+		.more = "It is neither logged nor shown, only counted (in status), until unsilence or until\n"
+			"softnetd stops; `silence` in softnetd.conf lasts. Needs root.",
+		.method = "Silence",
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_silence,
+	},
+	{
+		.name = "unsilence",
+		.args = "ID",
+		.help = "Say that advice again",
+		.more = "Needs root.",
+		.method = "Unsilence",
+		.min_args = 1,
+		.max_args = 1,
+		.run = verb_unsilence,
+	},
+	{
 		.name = "reload",
 		.args = "",
 		.help = "Make softnetd read its configuration again",

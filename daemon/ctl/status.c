@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status, history, reload: what only a running daemon can answer. */
+/* status, history, explain, silence, reload: what only a running daemon can answer. */
 #include "ctl/daemon.h"
 #include "serve/show.h"
 
@@ -31,6 +31,51 @@ int verb_history(struct ctl *ctl, int argc _unused_, char **argv _unused_)
 	r = ctl_print(ctl, doc, show_history);
 	json_decref(doc);
 	return r;
+}
+
+int verb_explain(struct ctl *ctl, int argc, char **argv)
+{
+	json_t *doc = NULL;
+	int r;
+
+	r = daemon_call(ctl, "Explain", &doc, "s", argc > 1 ? argv[1] : "");
+	if (r != CTL_FINE)
+		return r;
+	r = ctl_print(ctl, doc, show_explanation);
+	json_decref(doc);
+	return r;
+}
+
+static void silenced(FILE *out, unsigned width _unused_, json_t *doc)
+{
+	fprintf(out, "%s is %s.\n", json_string_value(json_object_get(doc, "id")),
+		json_is_true(json_object_get(doc, "silenced")) ? "silenced" : "said again");
+}
+
+static int set_silence(struct ctl *ctl, const char *id, bool on)
+{
+	json_t *doc;
+	int r;
+
+	r = need_root(ctl);
+	if (r == CTL_FINE)
+		r = daemon_call(ctl, on ? "Silence" : "Unsilence", NULL, "s", id);
+	if (r != CTL_FINE)
+		return r;
+	doc = json_pack("{s:s, s:b}", "id", id, "silenced", on);
+	r = ctl_print(ctl, doc, silenced);
+	json_decref(doc);
+	return r;
+}
+
+int verb_silence(struct ctl *ctl, int argc _unused_, char **argv)
+{
+	return set_silence(ctl, argv[1], true);
+}
+
+int verb_unsilence(struct ctl *ctl, int argc _unused_, char **argv)
+{
+	return set_silence(ctl, argv[1], false);
 }
 
 static void reloaded(FILE *out, unsigned width _unused_, json_t *doc)

@@ -73,6 +73,7 @@ static void ask(struct decider *d, bool again, const char *why)
 {
 	struct change c = d->trial.change;
 
+	c.follow_up = true;
 	if (!again) {
 		memcpy(c.from, d->trial.change.to, sizeof(c.from));
 		memcpy(c.to, d->trial.change.from, sizeof(c.to));
@@ -159,15 +160,29 @@ static void take_back(struct decider *d, enum verdict v)
 	ask(d, false, d->out.verdict.text);
 }
 
+/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve behind the
+ * softirqs of a CPU, its squeezes are what protects them, and nothing is raised for their sake. */
+static bool protects_tasks(const struct decider *d, const struct symptom_report *r)
+{
+	if (r->symptom != SYMPTOM_SQUEEZED)
+		return false;
+	for (unsigned i = 0; i < d->out.n_reports; i++)
+		if (d->out.report[i].symptom == SYMPTOM_SOFTIRQ_HOG &&
+		    cpuset_intersects(&d->out.report[i].cpus, &r->cpus))
+			return true;
+	return false;
+}
+
 /* The baseline is complete: which lever is right is asked only now, with all that was seen. */
 static void make_change(struct decider *d, const struct decide_input *in)
 {
 	for (unsigned i = 0; i < d->out.n_reports; i++) {
 		struct change c;
 
-		if (d->out.report[i].symptom != d->trial.symptom)
+		if (d->out.report[i].symptom != d->trial.symptom ||
+		    protects_tasks(d, &d->out.report[i]))
 			continue;
-		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1) == 1 &&
+		if (lever_find(in, &d->out.report[i], &d->memory, &c, 1, &d->out.passed[i]) == 1 &&
 		    c.class == CLASS_TRIAL && !c.advice_only && d->out.n_changes < CHANGES_MAX) {
 			trial_change(&d->trial, &c);
 			add_change(d, &c);
@@ -190,6 +205,7 @@ static bool go_further(struct decider *d, const struct decide_input *in, enum ve
 		*v = VERDICT_INCONCLUSIVE;
 		return false;
 	}
+	c.follow_up = true;
 	memcpy(c.from, d->trial.change.to, sizeof(c.from));
 	c.why[0] = '\0';
 	append_text(c.why, sizeof(c.why), "no effect at %s: one step further", c.from);
@@ -265,11 +281,11 @@ static void judge(struct decider *d, const struct decide_input *in)
 	}
 }
 
-static void pull_levers(struct decider *d, const struct decide_input *in,
-			const struct symptom_report *r)
+static void pull_levers(struct decider *d, const struct decide_input *in, unsigned report)
 {
+	const struct symptom_report *r = &d->out.report[report];
 	struct change *found = d->found;
-	size_t n = lever_find(in, r, &d->memory, found, CHANGES_MAX);
+	size_t n = lever_find(in, r, &d->memory, found, CHANGES_MAX, &d->out.passed[report]);
 	unsigned moves = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -290,6 +306,8 @@ static void pull_levers(struct decider *d, const struct decide_input *in,
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret)
 {
 	d->out.n_reports = d->out.n_changes = 0;
+	for (unsigned i = 0; i < REPORTS_MAX; i++)
+		d->out.passed[i].n = 0;
 	d->out.back_to_originals = d->out.has_verdict = false;
 	*ret = &d->out;
 
@@ -304,8 +322,8 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	}
 	judge(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
-		if (d->out.report[i].acute)
-			pull_levers(d, in, &d->out.report[i]);
+		if (d->out.report[i].acute && !protects_tasks(d, &d->out.report[i]))
+			pull_levers(d, in, i);
 }
 
 void decider_yield(struct decider *d, enum tunable_id id)

@@ -45,6 +45,8 @@ struct decide_input {
 struct decisions {
 	unsigned n_reports;
 	struct symptom_report report[REPORTS_MAX];
+	/* By report: levers that were passed over when one was looked for in this tick. */
+	struct passed_list passed[REPORTS_MAX];
 	unsigned n_changes;
 	struct change change[CHANGES_MAX];
 	bool back_to_originals; /* `stalled`: everything goes back, then hands off */

@@ -5,28 +5,6 @@
 
 #include "decide/placement.h"
 
-/* FNV-1a: short, stable across runs; identities of interrupts are far too long for an id. */
-static uint32_t hash_text(const char *s)
-{
-	uint32_t h = 2166136261U;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 16777619U;
-	return h;
-}
-
-void change_name(struct change *c)
-{
-	const char *why = c->symptom != SYMPTOM_NONE ? symptom_to_string(c->symptom)
-						     : change_class_to_string(c->class);
-
-	c->id[0] = '\0';
-	append_text(c->id, sizeof(c->id), "%s", tunables[c->tunable].id);
-	if (c->target.scope != SCOPE_HOST)
-		append_text(c->id, sizeof(c->id), "-%08x", hash_text(c->target.identity));
-	append_text(c->id, sizeof(c->id), "-%s", why);
-}
-
 void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum symptom symptom,
 		    const char *why, struct change *ret)
 {
@@ -75,24 +53,56 @@ bool lever_further(const struct decide_input *in, const struct change *c, char t
 	return next != value;
 }
 
+/* Its last trial could not be judged, and the next one is not due yet: that is no reason to go on to
+ * the next lever, which may be the wrong one. */
+static bool is_waiting(const struct decide_input *in, const struct lever_memory *m,
+		       enum tunable_id id)
+{
+	return m->inconclusive[id] > 0 && !m->retired[id] && in->now_usec < m->not_before[id];
+}
+
+/* Why a host setting is not moved now; NULL when nothing is in the way. */
+static const char *obstacle(const struct decide_input *in, const struct lever_memory *m,
+			    enum tunable_id id)
+{
+	if (!in->values->host[id].have)
+		return "this host does not have it";
+	if (m->retired[id])
+		return "retired: its trials here did not help, or others change it";
+	if (is_waiting(in, m, id))
+		return "its last trial could not be judged, and the next one is not due yet";
+	if (in->now_usec < m->not_before[id])
+		return "tried a while ago, and not due again yet";
+	if (in->pinned && in->pinned(in->userdata, id, "host"))
+		return "pinned by hand";
+	return NULL;
+}
+
+static const char *end_of_range(const struct decide_input *in, enum tunable_id id)
+{
+	if (in->values->host[id].limited)
+		return "already at the end of what the kernel takes";
+	if (in->profile->setting[id].kind == SETTING_RANGE)
+		return "already at the end of the profile's range";
+	return "already at the end of the range that softnetd keeps to";
+}
+
 /* One step of a host setting, UP or down. Steps that the profile does not allow become advice
- * inside the table's caps; a setting that is pinned, blocked, retired or at its end gives nothing.
- */
-static bool step_setting(const struct decide_input *in, const struct symptom_report *r,
-			 const struct lever_memory *m, bool up, enum tunable_id id,
-			 struct change *ret)
+ * inside the table's caps. NULL when RET is filled, else why not. */
+static const char *step_setting(const struct decide_input *in, const struct symptom_report *r,
+				const struct lever_memory *m, bool up, enum tunable_id id,
+				struct change *ret)
 {
 	const struct profile_setting *s = &in->profile->setting[id];
+	const char *reason = obstacle(in, m, id);
 	int64_t value, next;
 
-	if (!in->values->host[id].have || m->retired[id] || in->now_usec < m->not_before[id])
-		return false;
-	if (in->pinned && in->pinned(in->userdata, id, "host"))
-		return false;
+	if (reason)
+		return reason;
 	value = in->values->host[id].number;
 	next = next_step(in, id, value, up);
 	if (next == value)
-		return false;
+		return end_of_range(in, id);
 	*ret = (struct change){
 		.tunable = id,
 		.target = target_host(),
@@ -104,7 +114,7 @@ static bool step_setting(const struct decide_input *in, const struct symptom_rep
 	format_into(ret->to, sizeof(ret->to), "%lld", (long long)next);
 	append_text(ret->why, sizeof(ret->why), "%s", r->text);
 	change_name(ret);
-	return true;
+	return NULL;
 }
 
 /* The NIC whose interrupts fire most on CPUS in the newest tick, or -1. */
@@ -169,64 +179,105 @@ static size_t place_again(const struct decide_input *in, const struct symptom_re
 	return 1;
 }
 
-/* Its last trial could not be judged, and the next one is not due yet: that is no reason to go on to
- * the next lever, which may be the wrong one. */
-static bool is_waiting(const struct decide_input *in, const struct lever_memory *m,
-		       enum tunable_id id)
+/* A symptom's levers in their order (design, "Symptom → lever"). */
+struct lever {
+	enum tunable_id id; /* TUNABLE_IRQ_AFFINITY: PLACEMENT */
+	bool up;
+	enum squeeze_cause not_for; /* CAUSE_UNKNOWN: for any cause */
+	enum placement placement;
+};
+
+static const struct ladder {
+	unsigned n;
+	struct lever lever[PASSED_MAX];
+} ladders[_SYMPTOM_MAX] = {
+	[SYMPTOM_BACKLOG_DROP] = {2,
+				  {{TUNABLE_NETDEV_MAX_BACKLOG, .up = true},
+				   {TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
+	/* Unknown cause: the packet budget first; it is the cheaper trial, since time stays
+	 * bounded. */
+	[SYMPTOM_SQUEEZED] = {3,
+			      {{TUNABLE_NETDEV_BUDGET, .up = true, .not_for = CAUSE_TIME},
+			       {TUNABLE_NETDEV_BUDGET_USECS, .up = true, .not_for = CAUSE_PACKETS},
+			       {TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
+	[SYMPTOM_HOT_CPU] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
+	/* The time only back towards its floor: on most kernels its default is its minimum. */
+	[SYMPTOM_SOFTIRQ_HOG] = {2, {{TUNABLE_NETDEV_BUDGET}, {TUNABLE_NETDEV_BUDGET_USECS}}},
+	[SYMPTOM_IRQ_PINGPONG] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
+	[SYMPTOM_NOHZ_NET] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
+};
+
+static bool wrong_cause(const struct lever *l, const struct symptom_report *r)
 {
-	return m->inconclusive[id] > 0 && !m->retired[id] && in->now_usec < m->not_before[id];
+	return l->not_for != CAUSE_UNKNOWN && l->not_for == r->cause;
+}
+
+static int nic_to_place(const struct decide_input *in, const struct symptom_report *r)
+{
+	if (r->symptom == SYMPTOM_IRQ_PINGPONG)
+		return r->nic;
+	return busiest_nic(in, r->symptom == SYMPTOM_NOHZ_NET ? &in->topology->online : &r->cpus);
+}
+
+/* NULL when CHANGES[*N] is filled, else why not. */
+static const char *pull(const struct decide_input *in, const struct symptom_report *r,
+			const struct lever_memory *m, const struct lever *l, struct change *changes,
+			size_t max, size_t *n)
+{
+	const char *reason;
+	int nic;
+
+	if (l->id != TUNABLE_IRQ_AFFINITY) {
+		reason = step_setting(in, r, m, l->up, l->id, &changes[0]);
+		*n = !reason;
+		return reason;
+	}
+	/* Only where IRQ threads can be apart is co-location a cure (seed 002); else it is a
+	 * driver's fault and the report says so. */
+	if (r->symptom == SYMPTOM_NOHZ_NET && !in->topology->threadirqs)
+		return "interrupts are not handled by threads here, so none can be apart";
+	nic = nic_to_place(in, r);
+	if (nic < 0)
+		return "no NIC's interrupts arrive there";
+	*n = place(in, r, nic, l->placement, changes, max);
+	return *n > 0 ? NULL : "the interrupts lie so already, or cannot be moved";
+}
+
+static void pass(struct passed_list *passed, const struct lever *l, const char *reason)
+{
+	if (passed && passed->n < PASSED_MAX)
+		passed->item[passed->n++] = (struct passed){.tunable = l->id, .reason = reason};
 }
 
 size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
-		  const struct lever_memory *m, struct change *changes, size_t max)
+		  const struct lever_memory *m, struct change *changes, size_t max,
+		  struct passed_list *passed)
 {
+	const struct ladder *ladder = &ladders[r->symptom];
+	bool waits = false;
+	size_t n = 0;
+
+	if (passed)
+		passed->n = 0;
 	if (max == 0)
 		return 0;
-	switch (r->symptom) {
-	case SYMPTOM_BACKLOG_DROP:
-		if (step_setting(in, r, m, true, TUNABLE_NETDEV_MAX_BACKLOG, &changes[0]))
-			return 1;
-		if (is_waiting(in, m, TUNABLE_NETDEV_MAX_BACKLOG))
-			return 0;
-		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
-	case SYMPTOM_SQUEEZED:
-		/* Unknown cause: the packet budget first; it is the cheaper trial, since time stays
-		 * bounded. */
-		if (r->cause != CAUSE_TIME) {
-			if (step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET, &changes[0]))
-				return 1;
-			if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET))
-				return 0;
-		}
-		if (r->cause != CAUSE_PACKETS) {
-			if (step_setting(in, r, m, true, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]))
-				return 1;
-			if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET_USECS))
-				return 0;
-		}
-		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
-	case SYMPTOM_HOT_CPU:
-		return place(in, r, busiest_nic(in, &r->cpus), PLACEMENT_SPREAD, changes, max);
-	case SYMPTOM_SOFTIRQ_HOG:
-		/* The time only back towards its floor: on most kernels its default is its minimum.
-		 */
-		if (step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET, &changes[0]))
-			return 1;
-		if (is_waiting(in, m, TUNABLE_NETDEV_BUDGET))
-			return 0;
-		return step_setting(in, r, m, false, TUNABLE_NETDEV_BUDGET_USECS, &changes[0]);
-	case SYMPTOM_IRQ_LEAKED:
+	if (r->symptom == SYMPTOM_IRQ_LEAKED)
 		return place_again(in, r, &changes[0]);
-	case SYMPTOM_IRQ_PINGPONG:
-		return place(in, r, r->nic, PLACEMENT_PACK, changes, max);
-	case SYMPTOM_NOHZ_NET:
-		/* Only where IRQ threads can be apart is co-location a cure (seed 002); else it is
-		 * a driver's fault and the report says so. */
-		if (!in->topology->threadirqs)
-			return 0;
-		return place(in, r, busiest_nic(in, &in->topology->online), PLACEMENT_PACK, changes,
-			     max);
-	default:
-		return 0;
+	for (unsigned i = 0; i < ladder->n; i++) {
+		const struct lever *l = &ladder->lever[i];
+		const char *reason;
+
+		if (wrong_cause(l, r))
+			reason = r->cause == CAUSE_TIME
+					 ? "the time is what runs out, not the packets"
+					 : "the packets are what runs out, not the time";
+		else if (n > 0 || waits)
+			reason = "comes later, when those before it do not help";
+		else
+			reason = pull(in, r, m, l, changes, max, &n);
+		if (reason)
+			pass(passed, l, reason);
+		waits |= n == 0 && !wrong_cause(l, r) && is_waiting(in, m, l->id);
 	}
+	return n;
 }

@@ -20,16 +20,16 @@ struct lever_memory {
 };
 
 /* Fills up to MAX changes for one report: host settings give one (a trial), placement one per
- * interrupt. Returns how many. */
+ * interrupt. Returns how many. PASSED, may be NULL, gets the symptom's other levers, each with the
+ * reason why it was not taken. */
 size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
-		  const struct lever_memory *m, struct change *changes, size_t max);
+		  const struct lever_memory *m, struct change *changes, size_t max,
+		  struct passed_list *passed);
 
 /* The step after the one that C made, in the same direction: its new value in TO. False at the end of
  * the range, and when the setting is not what C made of it. */
 bool lever_further(const struct decide_input *in, const struct change *c, char to[VALUE_MAX]);
 
-/* A stable id from what is changed and why. */
-void change_name(struct change *c);
 /* One move of PLACEMENT as a change; WHY is copied. */
 void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum symptom symptom,
 		    const char *why, struct change *ret);

@@ -47,6 +47,61 @@ const char *outcome_to_string(enum outcome o)
 	return names[o];
 }
 
+/* FNV-1a: short, stable across runs; identities of interrupts are far too long for an id. */
+static uint32_t hash_text(const char *s)
+{
+	uint32_t h = 2166136261U;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619U;
+	return h;
+}
+
+void change_name(struct change *c)
+{
+	const char *why = c->symptom != SYMPTOM_NONE ? symptom_to_string(c->symptom)
+						     : change_class_to_string(c->class);
+
+	c->id[0] = '\0';
+	append_text(c->id, sizeof(c->id), "%s", tunables[c->tunable].id);
+	if (c->target.scope != SCOPE_HOST)
+		append_text(c->id, sizeof(c->id), "-%08x", hash_text(c->target.identity));
+	append_text(c->id, sizeof(c->id), "-%s", why);
+}
+
+/* The words an id may end with. */
+static bool is_occasion(const char *word)
+{
+	for (int s = SYMPTOM_NONE + 1; s < _SYMPTOM_MAX; s++)
+		if (streq(word, symptom_to_string((enum symptom)s)))
+			return true;
+	for (int c = CLASS_POLICY; c <= CLASS_RESTORE; c++)
+		if (streq(word, change_class_to_string((enum change_class)c)))
+			return true;
+	return false;
+}
+
+bool change_id_ok(const char *id)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	/* No setting's id holds a dash. */
+	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
+		size_t n = strlen(tunables[i].id);
+
+		if (!startswith(id, tunables[i].id) || id[n] != '-')
+			continue;
+		id += n + 1;
+		if (tunables[i].scope != SCOPE_HOST) {
+			if (strspn(id, hex) != 8 || id[8] != '-')
+				return false;
+			id += 9;
+		}
+		return is_occasion(id);
+	}
+	return false;
+}
+
 int change_command(const struct change *c, char *buf, size_t size)
 {
 	const struct tunable *t = &tunables[c->tunable];

@@ -53,6 +53,17 @@ struct symptom_report {
 	char text[256]; /* one sentence for an admin */
 };
 
+/* A lever that was considered for a symptom and not taken. */
+struct passed {
+	enum tunable_id tunable; /* TUNABLE_IRQ_AFFINITY: placement */
+	const char *reason;      /* a constant */
+};
+#define PASSED_MAX 4 /* no symptom has more levers */
+struct passed_list {
+	unsigned n;
+	struct passed item[PASSED_MAX];
+};
+
 enum change_class {
 	CLASS_POLICY,  /* the profile states it outright */
 	CLASS_TRIAL,   /* the loop moves it inside a range, and takes it back without effect */
@@ -68,13 +79,20 @@ struct change {
 	struct target target;
 	enum change_class class;
 	bool advice_only; /* the profile does not let softnetd make it: shown, never written */
-	bool planned; /* the loop's next step, not due yet (its baseline is still measured): shown
+	bool planned;   /* the loop's next step, not due yet (its baseline is still measured): shown
 		       */
+	bool follow_up; /* belongs to a change made before: withdraws it, takes it back, goes on
+			 * from it */
 	enum symptom symptom; /* SYMPTOM_NONE for a policy */
 	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
 	char to[VALUE_MAX];
 	char why[320]; /* one or two sentences with the numbers */
 };
+
+/* Sets the id: from what is changed and why, so that it is the same on every host and run. */
+void change_name(struct change *c);
+/* Whether ID is one that change_name() may give. */
+bool change_id_ok(const char *id);
 
 /* The exact shell command that makes the change by hand: "sysctl -w net.core.netdev_budget=450",
  * "echo 3 > /proc/irq/30/smp_affinity_list". */

@@ -86,6 +86,7 @@ const struct nic_rule *profile_nic_rule(const struct profile *p, const char *ifn
 void config_done(struct config *c)
 {
 	free(c->profile);
+	strv_free(c->silence);
 	free(c->profile_origin.file);
 	free(c->mode_origin.file);
 	*c = (struct config){};

@@ -105,6 +105,7 @@ struct config {
 	bool keep_on_stop;       /* on_stop = "keep" */
 	unsigned max_changes_per_hour;
 	unsigned max_moves_per_round;
+	char **silence; /* ids of advice that is not said; NULL: none */
 	struct origin profile_origin, mode_origin;
 };
 void config_done(struct config *c);

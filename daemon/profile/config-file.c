@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
+#include "model/decision.h"
 #include "profile/conf.h"
 #include "profile/profile-file.h"
 #include "profile/schema.h"
@@ -8,6 +9,9 @@
 #define VENDOR_DIR  PREFIX "/lib/softnetd"
 #define RUNTIME_DIR "/run/softnetd/etc"
 #define ADMIN_DIR   "/etc/softnetd"
+
+/* Leaves room for those by hand (SILENCED_MAX). */
+#define SILENCE_MAX 128
 
 const char *const config_default_dirs[] = {VENDOR_DIR, RUNTIME_DIR, ADMIN_DIR, NULL};
 
@@ -75,6 +79,48 @@ static int set_profile(struct config *c, const struct reader *r, const config_se
 	return origin_set(&c->profile_origin, r, s);
 }
 
+/* The list replaces one that a weaker file gave. 0 also after a complaint; -ENOMEM. */
+static int read_silence(struct reader *r, const config_setting_t *s, struct config *c)
+{
+	int type = config_setting_type(s), n = config_setting_length(s);
+	char **ids;
+
+	if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
+		reader_wrong(r, s, "silence expects a list of ids, [\"…\", …], not %s",
+			     setting_kind_name(s));
+		return 0;
+	}
+	strv_free(c->silence);
+	c->silence = ids = calloc((size_t)n + 1, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		const config_setting_t *m = config_setting_get_elem(s, (unsigned)i);
+		const char *id = config_setting_get_string(m);
+		char excerpt[EXCERPT_MAX];
+
+		if (!id) {
+			reader_wrong(r, m, "silence expects ids as strings, not %s",
+				     setting_kind_name(m));
+			continue;
+		}
+		if (!text_ok(id) || !change_id_ok(id)) {
+			reader_wrong(r, m,
+				     "silence: \"%s\" is no id of an advice; they look like "
+				     "\"netdev_budget-squeezed\"",
+				     text_ok(id) ? text_excerpt(id, excerpt, sizeof(excerpt))
+						 : "?");
+			continue;
+		}
+		*ids = strdup(id);
+		if (!*ids++)
+			return -ENOMEM;
+	}
+	if (ids - c->silence > SILENCE_MAX)
+		reader_wrong(r, s, "silence has more than %d ids", SILENCE_MAX);
+	return 0;
+}
+
 /* Lays one file over CONFIG. *BAD is set when there were complaints. */
 static int lay_over(const struct conf *f, struct config *config, bool *bad, struct complaints *c)
 {
@@ -88,6 +134,12 @@ static int lay_over(const struct conf *f, struct config *config, bool *bad, stru
 
 		if (key == -ENOMEM)
 			return key;
+		if (key == KEY_SILENCE) {
+			e = read_silence(&r, s, config);
+			if (e < 0)
+				return e;
+			continue;
+		}
 		if (key < 0 || schema_read(&r, (enum key)key, s, &v) < 0)
 			continue;
 		config_take(config, (enum key)key, v);

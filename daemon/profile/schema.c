@@ -24,6 +24,7 @@ const struct schema_key schema[_KEY_MAX] = {
 				      .max = 64, .fallback = "30"},
 	[KEY_MAX_MOVES_PER_ROUND] = {"max_moves_per_round", PLACE_CONFIG, KEY_NUMBER, .min = 1,
 				     .max = 16, .fallback = "4"},
+	[KEY_SILENCE] = {"silence", PLACE_CONFIG, KEY_IDS, .fallback = "[]"},
 
 	[KEY_DESCRIPTION] = {"description", PLACE_PROFILE, KEY_TEXT},
 	[KEY_INHERITS] = {"inherits", PLACE_PROFILE, KEY_TEXT},
@@ -94,7 +95,8 @@ int schema_find(struct reader *r, enum place place, const config_setting_t *s,
 		if (streq(schema[i].name, name)) {
 			if (schema[i].place == place)
 				return i;
-			elsewhere = (int)schema[i].place;
+			if (elsewhere < 0)
+				elsewhere = (int)schema[i].place;
 		}
 	if (elsewhere >= 0) {
 		reader_wrong(r, s, "%s has no key %s: it belongs into %s", place_names[place], name,
@@ -418,6 +420,7 @@ int schema_read(struct reader *r, enum key key, const config_setting_t *s, union
 		reader_wrong(r, s, "%s expects true or false, not %s", k->name,
 			     setting_kind_name(s));
 		return -EINVAL;
+	case KEY_IDS:
 	case KEY_GROUPS:
 	case KEY_ANY:
 		break;

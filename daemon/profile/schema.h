@@ -30,6 +30,7 @@ enum key {
 	KEY_ON_STOP,
 	KEY_MAX_CHANGES_PER_HOUR,
 	KEY_MAX_MOVES_PER_ROUND,
+	KEY_SILENCE,
 	/* profile */
 	KEY_DESCRIPTION,
 	KEY_INHERITS,
@@ -61,6 +62,7 @@ enum key_type {
 	KEY_BOOL,
 	KEY_SPAN, /* a time: seconds, or "250ms", "10s", "2min"; min … max in microseconds */
 	KEY_CPU_LIST,
+	KEY_IDS,    /* [ "…", … ]: ids of changes */
 	KEY_GROUPS, /* ( { … }, … ) */
 	KEY_ANY,    /* as the setting's own type says */
 };
@@ -110,7 +112,7 @@ union schema_value {
 	struct cpuset cpus;
 };
 
-/* -EINVAL with a complaint that says what was expected. Not for KEY_GROUPS and KEY_ANY. */
+/* -EINVAL with a complaint that says what was expected. Not for KEY_IDS, KEY_GROUPS and KEY_ANY. */
 int schema_read(struct reader *r, enum key key, const config_setting_t *s, union schema_value *ret);
 
 /* The default of a key that has one. */

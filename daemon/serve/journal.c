@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "decide/decide.h"
 
 /* The ids of config/softnetd.catalog; made once by `systemd-id128 new`, never reused for another
  * meaning. */
@@ -21,7 +22,7 @@
 #define ID_VERDICT       "d6263f8bcce44146abcadc9872a7045f"
 #define ID_PROFILE       "66990435e5f84e3aad443d61a5d14d55"
 
-#define FIELDS_MAX 24
+#define FIELDS_MAX 32
 struct entry {
 	struct iovec field[FIELDS_MAX];
 	size_t n;
@@ -159,11 +160,11 @@ static void add_change(struct entry *e, const struct change *c, const struct res
 		add(e, "SOFTNETD_SYMPTOM", symptom_to_string(c->symptom));
 }
 
+/* The symptom's numbers, each in a field of its own. */
 static void add_report(struct entry *e, const struct symptom_report *r)
 {
 	char cpus[CPUSET_LIST_MAX], name[96], value[32];
 
-	add(e, "SOFTNETD_SYMPTOM", symptom_to_string(r->symptom));
 	if (cpuset_format_list(&r->cpus, cpus, sizeof(cpus)) >= 0)
 		add(e, "SOFTNETD_CPUS", cpus);
 	for (unsigned i = 0; i < r->n_evidence; i++) {
@@ -173,6 +174,17 @@ static void add_report(struct entry *e, const struct symptom_report *r)
 		snprintf(value, sizeof(value), "%.6g", r->evidence[i].value);
 		add(e, name, value);
 	}
+}
+
+static void add_verdict(struct entry *e, const struct trial_verdict *v)
+{
+	char value[32];
+
+	add(e, "SOFTNETD_VERDICT", v->verdict);
+	snprintf(value, sizeof(value), "%.6g", v->before);
+	add(e, "SOFTNETD_BEFORE", value);
+	snprintf(value, sizeof(value), "%.6g", v->after);
+	add(e, "SOFTNETD_AFTER", value);
 }
 
 static int send_entry(const char *profile, const struct engine_event *event, const char *message)
@@ -188,8 +200,15 @@ static int send_entry(const char *profile, const struct engine_event *event, con
 	add(&e, "SOFTNETD_PROFILE", profile);
 	if (event->change)
 		add_change(&e, event->change, event->result);
+	/* A change that answers a symptom has both, and its name once. */
+	if (event->report && !event->change)
+		add(&e, "SOFTNETD_SYMPTOM", symptom_to_string(event->report->symptom));
 	if (event->report)
 		add_report(&e, event->report);
+	if (event->verdict)
+		add_verdict(&e, event->verdict);
+	if (event->kind == EVENT_PROFILE)
+		add(&e, "SOFTNETD_REASON", event->why);
 	return sd_journal_sendv(e.field, (int)e.n);
 }
 

@@ -86,6 +86,23 @@ static int method_history(sd_bus_message *call, void *userdata, sd_bus_error *er
 	return reply_document(access, call, engine_history(access->engine), error);
 }
 
+static int method_explain(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	struct manager_access *access = userdata;
+	char text[512] = "";
+	const char *id;
+	json_t *doc;
+	int r;
+
+	r = sd_bus_message_read(call, "s", &id);
+	if (r < 0)
+		return r;
+	doc = engine_explain(access->engine, id, text);
+	if (!doc && *text)
+		return sd_bus_error_set(error, MANAGER_ERROR_NO_SUCH_CHANGE, text);
+	return reply_document(access, call, doc, error);
+}
+
 /* What engine_set() and engine_release() say, as an error of the bus. */
 static int setting_error(sd_bus_error *error, int r, const char *text)
 {
@@ -285,6 +302,37 @@ static int method_release_hold(sd_bus_message *call, void *userdata, sd_bus_erro
 	return sd_bus_reply_method_return(call, NULL);
 }
 
+static int set_silence(sd_bus_message *call, struct manager_access *access, sd_bus_error *error,
+		       int (*set)(struct engine *e, const char *id, char *error_text))
+{
+	char text[512] = "";
+	const char *id;
+	int r;
+
+	r = access->authorize(access, call, error);
+	if (r <= 0)
+		return r;
+	r = sd_bus_message_read(call, "s", &id);
+	if (r < 0)
+		return r;
+	r = set(access->engine, id, text);
+	if (r == -ENOENT)
+		return sd_bus_error_set(error, MANAGER_ERROR_NO_SUCH_CHANGE, text);
+	if (r < 0)
+		return setting_error(error, r, text);
+	return sd_bus_reply_method_return(call, NULL);
+}
+
+static int method_silence(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	return set_silence(call, userdata, error, engine_silence);
+}
+
+static int method_unsilence(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	return set_silence(call, userdata, error, engine_unsilence);
+}
+
 static int method_reload(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
 	struct manager_access *access = userdata;
@@ -372,6 +420,12 @@ static const sd_bus_vtable vtable[] = {
 				method_diagnose, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("History", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", history),
 				method_history, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("s", id), SD_BUS_RESULT("s", explanation),
+				method_explain, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Silence", SD_BUS_ARGS("s", id), SD_BUS_NO_RESULT, method_silence,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Unsilence", SD_BUS_ARGS("s", id), SD_BUS_NO_RESULT,
+				method_unsilence, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetSetting", SD_BUS_ARGS("s", setting, "s", target, "s", value),
 				SD_BUS_NO_RESULT, method_set_setting, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("ReleaseSetting", SD_BUS_ARGS("s", setting, "s", target),

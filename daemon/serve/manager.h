@@ -10,6 +10,8 @@
  *   DescribeSettings(s) → s        one setting, or all for ""
  *   DescribeProfiles() → s         DescribeProfile(s) → s
  *   Diagnose() → s                 History() → s
+ *   Explain(s) → s                 a serial or a change's id; "": the newest change
+ *   Silence(s) Unsilence(s)        an advice's id
  *   SetSetting(sss)                setting, target ("": host, or all targets), value
  *   ReleaseSetting(ss)             setting, target
  *   SetProfile(s) ClearProfile() Reload()
@@ -34,6 +36,7 @@
 #define MANAGER_ERROR_NOT_AUTHORIZED  "org.softnetd1.Error.NotAuthorized"
 #define MANAGER_ERROR_NO_SUCH_SETTING "org.softnetd1.Error.NoSuchSetting"
 #define MANAGER_ERROR_INVALID_VALUE   "org.softnetd1.Error.InvalidValue"
+#define MANAGER_ERROR_NO_SUCH_CHANGE  "org.softnetd1.Error.NoSuchChange"
 #define MANAGER_ERROR_NO_SUCH_HOLD    "org.softnetd1.Error.NoSuchHold"
 #define MANAGER_ERROR_READ_ONLY       "org.softnetd1.Error.ReadOnly"      /* observe, advise */
 #define MANAGER_ERROR_CONFIGURATION   "org.softnetd1.Error.Configuration" /* file:line: text */

@@ -3,6 +3,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <stdarg.h>
 
 #include "base/util.h"
 #include "serve/sheet.h"
@@ -343,6 +344,20 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+static void show_advised(FILE *out, const json_t *status)
+{
+	const json_t *a;
+	char count[CELL_MAX];
+	size_t i;
+
+	json_array_foreach (get(status, "advice"), i, a)
+		fprintf(out, "advice: %s: %s → %s; %s\n", text(a, "id") ?: "-",
+			text(a, "from") ?: "?", text(a, "to") ?: "-", text(a, "command") ?: "");
+	json_array_foreach (get(status, "silenced"), i, a)
+		fprintf(out, "silenced: %s, %s times so far\n", text(a, "id") ?: "-",
+			cell(count, a, "count") ?: "-");
+}
+
 /* Newest first: that one counts. */
 static void show_holds(FILE *out, const json_t *status)
 {
@@ -366,6 +381,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_changes(out, width, status);
 	show_pins(out, status);
 	show_holds(out, status);
+	show_advised(out, status);
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
 	show_blind(out, get(status, "blind"));
@@ -504,8 +520,8 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 
 void show_history(FILE *out, unsigned width, json_t *history)
 {
-	static const char *const heads[] = {"time", "setting", "target", "from",
-					    "to",   "outcome", "~why",   NULL};
+	static const char *const heads[] = {">#", "time",    "setting", "target", "from",
+					    "to", "outcome", "~why",    NULL};
 	struct sheet *s = sheet_new(width, heads);
 	const json_t *h;
 	size_t i;
@@ -513,20 +529,111 @@ void show_history(FILE *out, unsigned width, json_t *history)
 	if (json_array_size(history) == 0)
 		fputs("Nothing was done since softnetd started.\n", out);
 	json_array_foreach (history, i, h) {
-		char when[CELL_MAX];
+		char when[CELL_MAX], serial[CELL_MAX];
 		const char *cells[] = {
+			cell(serial, h, "serial"),
 			cell_time(when, get(h, "time")),
 			text(h, "setting") ?: "",
 			text(h, "target") ?: "",
 			text(h, "from") ?: "",
 			text(h, "to") ?: "",
-			text(h, "outcome") ?: "",
+			text(h, "outcome") ?: text(h, "kind"),
 			text(h, "text") ?: text(h, "why"),
 		};
 
 		sheet_row(s, cells);
 	}
 	sheet_end(s, out);
+}
+
+/* "What bound    text", further lines under it. */
+static void show_item(FILE *out, const char *what, const char *fmt, ...) _printf_(3, 4);
+static void show_item(FILE *out, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(out, "%-12s ", what);
+	va_start(ap, fmt);
+	vfprintf(out, fmt, ap);
+	va_end(ap);
+	fputc('\n', out);
+}
+
+static void show_numbers(FILE *out, json_t *evidence)
+{
+	const char *name, *what = "Evidence";
+	json_t *value;
+
+	json_object_foreach (evidence, name, value) {
+		if (json_is_string(value))
+			show_item(out, what, "%s %s", name, json_string_value(value));
+		else
+			show_item(out, what, "%s %.6g", name, json_number_value(value));
+		what = "";
+	}
+}
+
+static void show_alternatives(FILE *out, const json_t *alternatives)
+{
+	const char *what = "Passed over";
+	const json_t *a;
+	size_t i;
+
+	json_array_foreach (alternatives, i, a) {
+		show_item(out, what, "%s: %s", text(a, "setting") ?: "-",
+			  text(a, "why_not") ?: "-");
+		what = "";
+	}
+}
+
+static void show_steps(FILE *out, const json_t *steps)
+{
+	const char *what = "Then";
+	char when[CELL_MAX];
+	const json_t *s;
+	size_t i;
+
+	json_array_foreach (steps, i, s) {
+		show_item(out, what, "%s %s → %s (%s): %s", cell_time(when, get(s, "time")) ?: "-",
+			  text(s, "from") ?: "?", text(s, "to") ?: "-", text(s, "outcome") ?: "-",
+			  text(s, "text") ?: "-");
+		what = "";
+	}
+}
+
+void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
+{
+	const json_t *verdict = get(d, "verdict"), *over = get(d, "overridden");
+	char when[CELL_MAX];
+
+	if (!text(d, "setting")) {
+		fprintf(out, "%s: %s\n", cell_time(when, get(d, "time")) ?: "-",
+			text(d, "text") ?: "-");
+		return;
+	}
+	fprintf(out, "%s%s%s: %s → %s (%s)\n", text(d, "setting"), text(d, "target") ? "@" : "",
+		text(d, "target") ?: "", text(d, "from") ?: "?", text(d, "to") ?: "-",
+		text(d, "outcome") ?: "-");
+	show_item(out, "Id", "%s, number %.0f", text(d, "id") ?: "-", number(d, "serial"));
+	show_item(out, "When", "%s, by %s", cell_time(when, get(d, "time")) ?: "-",
+		  text(d, "class") ?: "-");
+	if (text(d, "symptom"))
+		show_item(out, "What bound", "%s on %s", text(d, "symptom"),
+			  text(d, "where") ?: "-");
+	show_item(out, "Why", "%s", text(d, "why") ?: "-");
+	show_numbers(out, get(d, "evidence"));
+	show_alternatives(out, get(d, "alternatives"));
+	show_steps(out, get(d, "steps"));
+	if (json_is_object(verdict))
+		show_item(out, "Verdict", "%s %s; before %.4g, after %.4g",
+			  cell_time(when, get(verdict, "time")) ?: "-",
+			  text(verdict, "text") ?: "-", number(verdict, "before"),
+			  number(verdict, "after"));
+	if (json_is_object(over))
+		show_item(out, "Overridden", "%s by %s: %s",
+			  cell_time(when, get(over, "time")) ?: "-", text(over, "by") ?: "-",
+			  text(over, "text") ?: "-");
+	show_item(out, "Now", "%s", text(d, "now") ?: "not to be read");
 }
 
 /* REASON was said already, by the symptom. */

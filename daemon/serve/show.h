@@ -20,6 +20,7 @@ void show_settings(FILE *out, unsigned width, json_t *settings);
 void show_profiles(FILE *out, unsigned width, json_t *profiles);
 void show_profile(FILE *out, unsigned width, json_t *profile);
 void show_history(FILE *out, unsigned width, json_t *history);
+void show_explanation(FILE *out, unsigned width, json_t *explanation);
 void show_diagnosis(FILE *out, unsigned width, json_t *diagnosis);
 void show_restore(FILE *out, unsigned width, json_t *report);
 /* One line per complaint: "file:line: text". */

@@ -12,6 +12,9 @@
 #define engine_profile      fake_engine_profile
 #define engine_diagnosis    fake_engine_diagnosis
 #define engine_history      fake_engine_history
+#define engine_explain      fake_engine_explain
+#define engine_silence      fake_engine_silence
+#define engine_unsilence    fake_engine_unsilence
 #define engine_restore      fake_engine_restore
 #define engine_set          fake_engine_set
 #define engine_release      fake_engine_release
@@ -94,6 +97,29 @@ json_t *engine_diagnosis(struct engine *e _unused_)
 json_t *engine_history(struct engine *e _unused_)
 {
 	return json_array();
+}
+
+json_t *engine_explain(struct engine *e _unused_, const char *id, char *error)
+{
+	if (*id && !streq(id, "7")) {
+		snprintf(error, 512, "no change '%s'", id);
+		return NULL;
+	}
+	return json_pack("{s:i}", "serial", 7);
+}
+
+int engine_silence(struct engine *e _unused_, const char *id, char *error)
+{
+	if (streq(id, "netdev_budget-squeezed"))
+		return 0;
+	snprintf(error, 512, "no id");
+	return -EINVAL;
+}
+
+int engine_unsilence(struct engine *e _unused_, const char *id _unused_, char *error)
+{
+	snprintf(error, 512, "not silenced");
+	return -ENOENT;
 }
 
 json_t *engine_restore(struct engine *e _unused_)

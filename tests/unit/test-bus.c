@@ -618,6 +618,37 @@ START_TEST(test_mode)
 }
 END_TEST
 
+static void call_with_id(sd_bus *bus, const char *method, const char *id, const char *error_name)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE, method, &error, NULL,
+				   "s", id);
+
+	if (!error_name) {
+		ck_assert_msg(r >= 0, "%s(%s): %s", method, id, error.message);
+		return;
+	}
+	ck_assert_int_lt(r, 0);
+	ck_assert_str_eq(error.name, error_name);
+	ck_assert_uint_ge(strlen(error.message), 5);
+}
+
+START_TEST(test_explain_and_silence)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+
+	start(3);
+	bus = connect_client();
+	call_with_id(bus, "Explain", "", NULL);
+	call_with_id(bus, "Explain", "7", NULL);
+	call_with_id(bus, "Explain", "8", MANAGER_ERROR_NO_SUCH_CHANGE);
+	call_with_id(bus, "Silence", "netdev_budget-squeezed", NULL);
+	call_with_id(bus, "Silence", "netdev", MANAGER_ERROR_INVALID_VALUE);
+	call_with_id(bus, "Unsilence", "netdev", MANAGER_ERROR_NO_SUCH_CHANGE);
+	stop();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("bus");
@@ -637,6 +668,7 @@ int main(void)
 	tcase_add_test(t, test_message_that_does_not_end);
 	tcase_add_test(t, test_many_unfinished_messages);
 	tcase_add_test(t, test_client_that_never_reads);
+	tcase_add_test(t, test_explain_and_silence);
 	tcase_add_test(t, test_stale_socket);
 	tcase_add_test(t, test_foreign_file_is_left);
 	tcase_add_test(t, test_deep_tree);

@@ -464,6 +464,24 @@ START_TEST(softirqs_that_starve_tasks_lower_the_budget)
 }
 END_TEST
 
+/* Two symptoms that want the same setting in opposite directions get one answer. */
+START_TEST(squeezes_of_a_hog_raise_nothing)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].softirq = 0.9;
+	p.cpu[0].busy = 0.99;
+	p.psi = 0.6;
+	for (unsigned i = 0; i < 60; i++) {
+		plant_run(&p, 1);
+		ck_assert_int_le(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+		ck_assert_int_le(p.values.host[TUNABLE_NETDEV_BUDGET_USECS].number, 8000);
+	}
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_SQUEEZED));
+	ck_assert_ptr_nonnull(plant_report(&p, SYMPTOM_SOFTIRQ_HOG));
+}
+END_TEST
+
 START_TEST(without_pressure_information_nothing_is_a_hog)
 {
 	p.cpu[0].softirq = 0.7;
@@ -752,6 +770,7 @@ int main(void)
 	tcase_add_test(t, absent_sources_are_blind_not_healthy);
 	tcase_add_test(t, packets_that_wait_for_ksoftirqd);
 	tcase_add_test(t, softirqs_that_starve_tasks_lower_the_budget);
+	tcase_add_test(t, squeezes_of_a_hog_raise_nothing);
 	tcase_add_test(t, without_pressure_information_nothing_is_a_hog);
 	tcase_add_test(t, harmful_change_is_taken_back_and_retired);
 	tcase_add_test(t, noisy_keep_is_confirmed_by_withdrawing);

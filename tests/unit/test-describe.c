@@ -221,7 +221,7 @@ START_TEST(diagnosis)
 	d = engine_diagnosis(e);
 	ck_assert_uint_eq(json_object_size(d), 3);
 	expect_text(d, "symptoms.0.symptom", "squeezed");
-	ck_assert_uint_eq(json_object_size(at(d, "symptoms.0")), 4);
+	ck_assert_uint_eq(json_object_size(at(d, "symptoms.0")), 5);
 	advice = at(d, "symptoms.0.advice.0");
 	ck_assert_uint_eq(json_object_size(advice), ELEMENTSOF(keys));
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++)

@@ -595,6 +595,215 @@ START_TEST(holds_are_above_all_and_the_newest_counts)
 }
 END_TEST
 
+static const char *say(const json_t *d, const char *key)
+{
+	return json_string_value(json_object_get(d, key)) ?: "";
+}
+
+START_TEST(story_of_a_trial_that_did_not_help)
+{
+	char error[512] = "", serial[32];
+	json_t *d, *same, *evidence, *passed, *verdict, *history;
+
+	boot(&four_cpus, "netdev_budget = [300, 450];\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_ptr_null(engine_explain(e, "", error));
+	ck_assert_ptr_nonnull(strstr(error, "nothing was changed"));
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 300);
+	d = engine_explain(e, "netdev_budget-squeezed", error);
+	ck_assert_ptr_nonnull(d);
+	ck_assert_str_eq(say(d, "id"), "netdev_budget-squeezed");
+	ck_assert_str_eq(say(d, "symptom"), "squeezed");
+	ck_assert_str_eq(say(d, "from"), "300");
+	ck_assert_str_eq(say(d, "to"), "450");
+	ck_assert_str_eq(say(d, "outcome"), "done");
+	ck_assert(startswith(say(d, "where"), "cpu "));
+	ck_assert_str_eq(say(d, "now"), "300");
+	/* the numbers of that time */
+	evidence = json_object_get(d, "evidence");
+	ck_assert_str_eq(say(evidence, "cause"), "packets");
+	ck_assert_uint_ge(json_object_size(evidence), 3);
+	passed = json_object_get(d, "alternatives");
+	ck_assert_uint_eq(json_array_size(passed), 2);
+	ck_assert_str_eq(say(json_array_get(passed, 0), "setting"), "netdev_budget_usecs");
+	ck_assert_ptr_nonnull(strstr(say(json_array_get(passed, 0), "why_not"), "the packets"));
+	ck_assert_str_eq(say(json_array_get(passed, 1), "setting"), "irq_affinity");
+	/* what came of it */
+	verdict = json_object_get(d, "verdict");
+	ck_assert_str_eq(say(verdict, "verdict"), "no effect");
+	ck_assert(json_real_value(json_object_get(verdict, "before")) > 0.8);
+	ck_assert(json_real_value(json_object_get(verdict, "after")) > 0.8);
+	ck_assert_uint_eq(json_array_size(json_object_get(d, "steps")), 1);
+	ck_assert_str_eq(say(json_array_get(json_object_get(d, "steps"), 0), "to"), "300");
+	ck_assert(json_is_null(json_object_get(d, "overridden")));
+	/* The number of any entry of the story tells the same one. */
+	history = engine_history(e);
+	for (size_t i = 0; i < json_array_size(history); i++) {
+		const json_t *h = json_array_get(history, i);
+
+		if (!streq(say(h, "id"), "netdev_budget-squeezed"))
+			continue;
+		snprintf(serial, sizeof(serial), "%lld",
+			 (long long)json_integer_value(json_object_get(h, "serial")));
+		same = engine_explain(e, serial, error);
+		ck_assert(json_equal(d, same));
+		json_decref(same);
+	}
+	json_decref(history);
+	json_decref(d);
+	ck_assert_ptr_null(engine_explain(e, "999", error));
+	ck_assert_ptr_nonnull(strstr(error, "no entry 999"));
+	ck_assert_ptr_null(engine_explain(e, "dev_weight-squeezed", error));
+}
+END_TEST
+
+START_TEST(story_of_a_change_that_somebody_overrode)
+{
+	char error[512] = "";
+	json_t *d, *over;
+
+	boot(&four_cpus, "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "proc/sys/net/core/busy_poll", "77\n");
+	for (unsigned i = 0; i < 20; i++)
+		tick();
+	d = engine_explain(e, "busy_poll-policy", error);
+	ck_assert_ptr_nonnull(d);
+	ck_assert_str_eq(say(d, "to"), "50");
+	ck_assert_str_eq(say(d, "now"), "77");
+	over = json_object_get(d, "overridden");
+	ck_assert_str_eq(say(over, "by"), "somebody else");
+	ck_assert_ptr_nonnull(strstr(say(over, "text"), "77"));
+	ck_assert_uint_eq(json_object_size(json_object_get(d, "evidence")), 0);
+	json_decref(d);
+	/* By hand, after that. */
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	ck_assert_int_eq(engine_set(e, "busy_poll", "", "99", error), 0);
+	d = engine_explain(e, "busy_poll-manual", error);
+	ck_assert_str_eq(say(d, "class"), "manual");
+	ck_assert(json_is_null(json_object_get(d, "overridden")));
+	json_decref(d);
+}
+END_TEST
+
+/* The ring has overwritten most: what is left explains itself, and nothing is read beyond it. */
+START_TEST(stories_outlive_a_full_history)
+{
+	char error[512] = "", value[16];
+
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 2 * HISTORY_MAX; i++) {
+		json_t *d;
+
+		snprintf(value, sizeof(value), "%u", 301 + i);
+		ck_assert_int_eq(engine_set(e, "netdev_budget", "", value, error), 0);
+		d = engine_explain(e, "", error);
+		ck_assert_str_eq(say(d, "to"), value);
+		json_decref(d);
+	}
+	ck_assert_ptr_null(engine_explain(e, "1", error));
+	ck_assert_ptr_nonnull(strstr(error, "257 to 512"));
+}
+END_TEST
+
+static bool has_id(json_t *list, const char *id)
+{
+	size_t i;
+	const json_t *d;
+
+	json_array_foreach (list, i, d)
+		if (streq(say(d, "id"), id))
+			return true;
+	return false;
+}
+
+static unsigned said;
+static void count_advice(void *userdata _unused_, const struct engine_event *ev)
+{
+	said += ev->kind == EVENT_CHANGE && ev->result->outcome == OUTCOME_ADVISED;
+}
+
+static void squeeze_for(unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+	}
+}
+
+START_TEST(silenced_advice_is_only_counted)
+{
+	static const char id[] = "netdev_budget-squeezed";
+	char error[512] = "";
+	json_t *d, *silenced;
+
+	boot(&four_cpus, "# leaves everything\n");
+	ck_assert_int_eq(start(), 0);
+	engine_set_listener(e, count_advice, NULL);
+	said = 0;
+	squeeze_for(10);
+	ck_assert_uint_eq(said, 1);
+	d = engine_status(e);
+	ck_assert(has_id(json_object_get(d, "advice"), id));
+	json_decref(d);
+	ck_assert_int_eq(engine_silence(e, "netdev_budget", error), -EINVAL);
+	ck_assert_int_eq(engine_silence(e, id, error), 0);
+	ck_assert_int_eq(engine_silence(e, id, error), 0);
+	squeeze_for(1300);
+	ck_assert_uint_eq(said, 1);
+	d = engine_status(e);
+	ck_assert(!has_id(json_object_get(d, "advice"), id));
+	silenced = json_object_get(d, "silenced");
+	ck_assert_uint_eq(json_array_size(silenced), 1);
+	/* every ten minutes, as it would have been said; the first ten are over the one before */
+	ck_assert_int_ge(json_integer_value(json_object_get(json_array_get(silenced, 0), "count")),
+			 1);
+	ck_assert_int_le(json_integer_value(json_object_get(json_array_get(silenced, 0), "count")),
+			 3);
+	json_decref(d);
+	ck_assert_int_eq(engine_unsilence(e, id, error), 0);
+	ck_assert_int_eq(engine_unsilence(e, id, error), -ENOENT);
+	squeeze_for(10);
+	ck_assert_uint_eq(said, 2);
+}
+END_TEST
+
+START_TEST(silence_of_the_configuration)
+{
+	static const char id[] = "netdev_budget-squeezed";
+	char error[512] = "";
+
+	boot(&four_cpus, "# leaves everything\n");
+	tree_write(config, "softnetd.conf",
+		   "profile = \"test\";\nsilence = [\"netdev_budget-squeezed\"];\n");
+	ck_assert_int_eq(start(), 0);
+	engine_set_listener(e, count_advice, NULL);
+	said = 0;
+	squeeze_for(10);
+	ck_assert_uint_eq(said, 0);
+	ck_assert_int_eq(engine_unsilence(e, id, error), -EINVAL);
+	ck_assert_int_eq(engine_silence(e, "dev_weight-squeezed", error), 0);
+	tree_write(config, "softnetd.conf", "profile = \"test\";\n");
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	squeeze_for(10);
+	ck_assert_uint_eq(said, 1);
+	ck_assert(engine_is_silenced(e, "dev_weight-squeezed")); /* by hand: stays */
+	/* Changes that are made are always said. */
+	ck_assert_int_eq(engine_silence(e, id, error), 0);
+	profile("test", "netdev_budget = [300, 450];\n");
+	ck_assert_int_eq(engine_reload(e, &complaints), 0);
+	squeeze_for(30);
+	ck_assert_ptr_nonnull(engine_history_find(e, id));
+	ck_assert_uint_eq(complaints.n, 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("engine");
@@ -623,6 +832,11 @@ int main(void)
 	tcase_add_test(t, profile_by_packet_rate);
 	tcase_add_test(t, chosen_profile_that_became_bad_keeps_the_running_one);
 	tcase_add_test(t, holds_are_above_all_and_the_newest_counts);
+	tcase_add_test(t, story_of_a_trial_that_did_not_help);
+	tcase_add_test(t, story_of_a_change_that_somebody_overrode);
+	tcase_add_test(t, stories_outlive_a_full_history);
+	tcase_add_test(t, silenced_advice_is_only_counted);
+	tcase_add_test(t, silence_of_the_configuration);
 	tcase_add_test(t, admin_who_sets_the_value_on_trial_ends_the_trial);
 	return run_suite("engine", t);
 }

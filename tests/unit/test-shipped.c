@@ -139,7 +139,8 @@ START_TEST(config_file)
 
 		if (k->place != PLACE_CONFIG)
 			continue;
-		snprintf(value, sizeof(value), k->type == KEY_NUMBER ? "%s;" : "\"%s\";",
+		snprintf(value, sizeof(value),
+			 k->type == KEY_NUMBER || k->type == KEY_IDS ? "%s;" : "\"%s\";",
 			 k->fallback);
 		ck_assert_msg(mentions(text, k->name, value), "%s = %s", k->name, value);
 	}
