@@ -164,6 +164,14 @@ void engine_read_values(struct engine *e)
 	}
 }
 
+/* What the setting is before the change, for those who will ask what was changed. */
+static void know_from(struct engine *e, struct change *c)
+{
+	if (!c->from[0] &&
+	    observe_value(e->io, c->tunable, &c->target, c->from, sizeof(c->from)) < 0)
+		c->from[0] = '\0';
+}
+
 /* One round of what the profile states: host settings and governors at once, interrupts a few a
  * tick. Whether more interrupts have to move is left in policy_due. */
 int engine_policy(struct engine *e)
@@ -183,7 +191,9 @@ int engine_policy(struct engine *e)
 
 		if (engine_pinned(e, changes[i].tunable, changes[i].target.identity))
 			continue;
+		know_from(e, &changes[i]);
 		if (i + 1 < n && coupled(&changes[i], &changes[i + 1])) {
+			know_from(e, &changes[i + 1]);
 			change_couple(e, &changes[i]);
 			i++;
 			continue;
@@ -502,6 +512,7 @@ int engine_set(struct engine *e, const char *setting, const char *target, const 
 		strcpy(c.to, canonical);
 		append_text(c.id, sizeof(c.id), "%s-manual", t->id);
 		append_text(c.why, sizeof(c.why), "set by hand");
+		know_from(e, &c);
 		/* By hand is the last word: what somebody else wrote meanwhile is overwritten once.
 		 */
 		r = act_apply(e->actuator, e->topology, &c, ON_FOREIGN_ADOPT, &result);

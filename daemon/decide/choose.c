@@ -188,7 +188,7 @@ static void ask_rules(struct chooser *c, const struct choose_input *in)
 	}
 	found = first_that_fits(c, in, &rule);
 	if (found != c->current) {
-		if (c->changed_usec && in->now_usec - c->changed_usec < DWELL_USEC)
+		if (c->changed_usec && in->now_usec - c->changed_usec < RULES_DWELL_USEC)
 			return;
 		/* What held at the start is no change. */
 		c->changed_usec = c->asked ? in->now_usec : 0;

@@ -5,7 +5,7 @@
  *
  * Rules do not flap. A packet rate counts as high when it lay above the rule's upper bound for
  * RATE_USEC without a break, and as low again when it lay below the lower one for as long; and what
- * the rules choose stays for DWELL_USEC, whatever they say meanwhile. Holds and choices by hand act
+ * the rules choose stays for RULES_DWELL_USEC, whatever they say meanwhile. Holds and choices by hand act
  * at once; the rules are followed under them, so that the end of a hold finds them up to date.
  */
 #pragma once
@@ -13,8 +13,8 @@
 #include "model/profile.h"
 #include "model/topology.h"
 
-#define RATE_USEC  (10 * USEC_PER_SEC)
-#define DWELL_USEC (60 * USEC_PER_SEC)
+#define RATE_USEC        (10 * USEC_PER_SEC)
+#define RULES_DWELL_USEC (60 * USEC_PER_SEC)
 
 enum chosen_by {
 	CHOSEN_BY_HOLD,

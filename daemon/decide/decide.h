@@ -59,6 +59,13 @@ struct decisions {
 	} verdict;
 };
 
+/* Rails between trials of one lever (softnetd(8), "Control law"). */
+#define RETRY_USEC     (60 * USEC_PER_SEC)  /* after a trial that could not be judged; doubles */
+#define DWELL_USEC     (600 * USEC_PER_SEC) /* after a trial without effect */
+#define NO_EFFECT_MAX  2                    /* … so many, and the lever is retired */
+#define OVERRIDDEN_MAX 2                    /* so often changed by somebody else on trial: theirs */
+#define REVERSALS_MAX  3 /* kept in one direction, then in the other: two symptoms disagree */
+
 struct decider;
 
 int decider_new(struct decider **ret);

@@ -38,7 +38,8 @@ expect "profile show of nothing" 2 "wants NAME" ctl profile show
 expect "--version" 0 "softnetctl " ctl --version
 expect "root that is not there" 1 "Cannot open" "$BUILD/softnetctl" --root "$tmp/none" get
 
-for v in status history reload "set netdev_budget 400" "release netdev_budget" "profile set balanced" \
+for v in status history explain "explain 3" "silence netdev_budget-squeezed" \
+	"unsilence netdev_budget-squeezed" reload "set netdev_budget 400" "release netdev_budget" "profile set balanced" \
 	"profile clear"; do
 	# shellcheck disable=SC2086
 	expect "$v: no daemon" 3 "not running" ctl $v

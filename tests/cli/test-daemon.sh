@@ -45,6 +45,21 @@ expect "set with a target that makes no sense" 2 "takes no target" ctl set netde
 expect "release" 0 "netdev_budget" ctl release netdev_budget
 [ "$(value netdev_budget)" = 300 ] && ok "it is given back" || not_ok "it is given back" "$(value netdev_budget)"
 
+# --- what it remembers ---
+expect "explain" 0 "netdev_budget: " ctl explain
+expect "explain of an id" 0 "netdev_budget: 300 → 600 (done)" ctl explain netdev_budget-manual
+expect "explain says by whom" 0 "by manual" ctl explain netdev_budget-manual
+expect_json "explain --json" '.setting == "netdev_budget" and .to == "600" and .now == "300" and
+	.overridden.by == "restore" and .verdict == null and .alternatives == []' ctl explain netdev_budget-manual --json
+expect "explain of a number" 0 "number 1" ctl explain 1
+expect "explain of nothing" 2 "no change of that id" ctl explain dev_weight-squeezed
+expect "explain of a number that is none" 2 "holds 1 to" ctl explain 4711
+expect "silence" 0 "netdev_budget-squeezed is silenced" ctl silence netdev_budget-squeezed
+expect "status shows it" 0 "silenced: netdev_budget-squeezed, 0 times so far" ctl status
+expect "silence of nonsense" 2 "no id of an advice" ctl silence netdev_budget
+expect "unsilence" 0 "is said again" ctl unsilence netdev_budget-squeezed
+expect "unsilence twice" 2 "not silenced" ctl unsilence netdev_budget-squeezed
+
 # --- profiles ---
 expect "profile set" 0 "throughput is in force" ctl profile set throughput
 expect_json "… is seen" '.daemon.profile == "throughput" and .daemon.profile_chosen_by == "manual"' \

@@ -114,10 +114,10 @@ START_TEST(all_conditions_of_an_entry_any_entry_of_a_profile)
 	topology.rt = true;
 	expect("web", CHOSEN_BY_MATCH, "match unit nginx.service and kernel rt");
 	topology.rt = false;
-	in.now_usec += DWELL_USEC;
+	in.now_usec += RULES_DWELL_USEC;
 	expect("balanced", CHOSEN_BY_DEFAULT, "default");
 	strcpy(topology.kernel, "5.10.0-28");
-	in.now_usec += DWELL_USEC;
+	in.now_usec += RULES_DWELL_USEC;
 	expect("web", CHOSEN_BY_MATCH, "match kernel 5.10.*");
 }
 END_TEST
@@ -219,12 +219,12 @@ START_TEST(swinging_rate_switches_once_per_dwell_time)
 		now = is("busy");
 		if (now == was)
 			continue;
-		ck_assert(last == 0 || in.now_usec - last >= DWELL_USEC);
+		ck_assert(last == 0 || in.now_usec - last >= RULES_DWELL_USEC);
 		last = in.now_usec;
 		was = now;
 		switches++;
 	}
-	ck_assert_uint_le(switches, seconds * USEC_PER_SEC / DWELL_USEC + 1);
+	ck_assert_uint_le(switches, seconds * USEC_PER_SEC / RULES_DWELL_USEC + 1);
 	/* Shorter than the time a class needs: never; longer: followed. */
 	if (period < RATE_USEC / USEC_PER_SEC)
 		ck_assert_uint_eq(switches, 0);
@@ -266,7 +266,7 @@ START_TEST(reload_keeps_class_and_dwell)
 	ck_assert(is("busy"));
 	active = "x.service";
 	ck_assert(is("busy")); /* not yet */
-	in.now_usec += DWELL_USEC;
+	in.now_usec += RULES_DWELL_USEC;
 	ck_assert(is("other"));
 	/* Rules that are gone are gone at once. */
 	tree_remove(t.tree, "vendor/profiles/other.conf");

@@ -201,7 +201,7 @@ START_TEST(man_page_tells_when_a_profile_changes)
 	snprintf(text, sizeof(text), "for %u seconds since", (unsigned)(RATE_USEC / USEC_PER_SEC));
 	ck_assert_ptr_nonnull(strstr(page, text));
 	snprintf(text, sizeof(text), "stays for at least %u seconds",
-		 (unsigned)(DWELL_USEC / USEC_PER_SEC));
+		 (unsigned)(RULES_DWELL_USEC / USEC_PER_SEC));
 	ck_assert_ptr_nonnull(strstr(page, text));
 	snprintf(text, sizeof(text), "%lld to %lld, by default %s",
 		 (long long)schema[KEY_PRIORITY].min, (long long)schema[KEY_PRIORITY].max,
