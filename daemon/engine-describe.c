@@ -582,6 +582,8 @@ json_t *engine_diagnosis(struct engine *e)
 	json_t *d = json_object(), *symptoms = json_array(), *host = host_document(e);
 
 	put(host, "seconds", json_real(window_seconds(e->window, WINDOW_TICKS)));
+	/* Without it "nothing binds" would be a guess. */
+	put(host, "seen", json_boolean(e->snapshot->source[SOURCE_SOFTNET].state == SOURCE_OK));
 	put(d, "host", host);
 	for (unsigned i = 0; e->decisions && i < e->decisions->n_reports; i++) {
 		const struct symptom_report *r = &e->decisions->report[i];

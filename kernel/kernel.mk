@@ -4,11 +4,10 @@
 # the top folder.
 .PHONY: kernel-check check-vm
 
-# All series apply to all versions and are clean; nothing is built. Needs the
-# network once for the source packages.
+## kernel-check: all series apply to all versions and are clean; nothing is built (fetches the source packages once)
 kernel-check:
 	kernel/check
 
-# Kernels built, booted and tested in QEMU guests; CHECK=quick or full.
+## check-vm: kernels built, booted and tested in QEMU guests, softnetd in them; CHECK=quick or full
 check-vm:
 	tests/vm/check

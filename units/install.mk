@@ -26,5 +26,7 @@ uninstall:
 		rm -f "$(DESTDIR)$$to"; \
 	done
 	@rmdir -p --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/lib/softnetd/profiles" 2>/dev/null || true
+	@# A staging folder is ours alone: its empty folders go, too.
+	@[ -z "$(DESTDIR)" ] || [ ! -d "$(DESTDIR)" ] || find "$(DESTDIR)" -mindepth 1 -depth -type d -empty -delete
 
 install uninstall: SHELL := /bin/bash

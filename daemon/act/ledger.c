@@ -372,9 +372,15 @@ static int load(struct ledger *l)
 	}
 	version = json_integer_value(json_object_get(root, "version"));
 	if (version > LEDGER_VERSION) {
-		snprintf(what, sizeof(what), "has version %lld, and this softnetd knows only %d",
-			 (long long)version, LEDGER_VERSION);
-		return move_aside(l, what);
+		/* The softnetd that wrote it can still give everything back: it stays for it. */
+		l->blocked = -EUCLEAN;
+		set_trouble(
+			l,
+			"/" LEDGER_FILE
+			" has version %lld, and this softnetd knows only %d: nothing "
+			"is changed while it is there; the softnetd that wrote it can restore it",
+			(long long)version, LEDGER_VERSION);
+		return 0;
 	}
 	r = version < LEDGER_VERSION ? -EINVAL : take_entries(l, root);
 	return r == -EINVAL ? move_aside(l, "is not a ledger of softnetd") : r;

@@ -6,9 +6,9 @@
  * change of ours. The file goes when its last entry goes.
  *
  * What is found at start:
- *   torn, empty, not softnetd's, of a future version  → moved aside to ledger.bad-N, never thrown
- *       away; what it held is not known
- *   cannot be read or moved aside                     → stays where it is, and nothing is changed
+ *   torn, empty, not softnetd's     → moved aside to ledger.bad-N, never thrown away; what it held is
+ *       not known
+ *   of a future version, cannot be read or moved aside  → stays where it is, and nothing is changed
  *       on this host while it is there: its originals would be overwritten
  *   an entry with a setting this softnetd does not know → kept as it is, and said at restore
  *   entries of another boot                           → void: the kernel started from its own

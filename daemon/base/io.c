@@ -17,11 +17,25 @@
  * a "..": as all of sysfs's links have, and so it happens on a busy host. */
 #define OPEN_TRIES 1000
 
+/* What stands in a captured tree may be anything. A FIFO or a device would hold the reader until
+ * somebody writes, or for ever: only files and directories are taken. */
+static int check_captured(int fd, int flags)
+{
+	struct stat st;
+
+	if (flags & O_PATH)
+		return fd;
+	if (fstat(fd, &st) >= 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return fd;
+	close(fd);
+	return -ENXIO;
+}
+
 /* openat2(2) keeps a captured tree's links inside it; glibc 2.36 has no wrapper. */
 static int open_in_root(const struct io *io, const char *path, int flags, mode_t mode)
 {
 	struct open_how how = {
-		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
@@ -34,7 +48,9 @@ static int open_in_root(const struct io *io, const char *path, int flags, mode_t
 		else
 			fd = (int)syscall(SYS_openat2, io->root, path, &how, sizeof(how));
 	} while (fd < 0 && errno == EAGAIN && !io->live && ++tries < OPEN_TRIES);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return io->live ? fd : check_captured(fd, flags);
 }
 
 static int real_open(struct io *io, const char *path, int flags, mode_t mode)

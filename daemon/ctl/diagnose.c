@@ -72,6 +72,9 @@ int verb_diagnose(struct ctl *ctl, int argc _unused_, char **argv _unused_)
 		r = ctl_print(ctl, doc, show_diagnosis);
 	if (r == CTL_FINE && json_array_size(json_object_get(doc, "symptoms")) > 0)
 		r = CTL_DIFFERS;
+	else if (r == CTL_FINE &&
+		 json_is_false(json_object_get(json_object_get(doc, "host"), "seen")))
+		r = CTL_FAILED;
 	json_decref(doc);
 	return r;
 }

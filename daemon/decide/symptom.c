@@ -271,8 +271,10 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 	l = window_load(in->window, &found.cpus, CAUSE_TICKS);
 	r->cause = squeeze_cause(in, &l, &per_run);
 	evidence_add(r, "squeezes_per_second", ratio(l.squeezes, l.seconds), "/s");
+	/* The two files are not read in the same instant: 101 % of the runs are all. */
 	if (l.runs > 0)
-		evidence_add(r, "squeezed_runs_percent", 100 * ratio(l.squeezes, l.runs), "%");
+		evidence_add(r, "squeezed_runs_percent", 100 * MIN(ratio(l.squeezes, l.runs), 1.0),
+			     "%");
 	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
 	if (per_run > 0)
 		evidence_add(r, "nic_packets_per_run", per_run, "packets");
@@ -280,7 +282,7 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 	snprintf(
 		r->text, sizeof(r->text),
 		"NET_RX runs on CPU %s end before their work is done: %.0f squeezes/s, %.0f %% of the runs; %s",
-		cpus, ratio(l.squeezes, l.seconds), 100 * ratio(l.squeezes, l.runs),
+		cpus, ratio(l.squeezes, l.seconds), 100 * MIN(ratio(l.squeezes, l.runs), 1.0),
 		causes[r->cause]);
 }
 

@@ -163,6 +163,21 @@ static void strip_syslog(struct slice *s, struct prefix *p)
 }
 
 /* Takes everything that stands in front of the kernel's text off LINE. */
+/* "12,9;text", "-2,8,8,-;text": meant as a record's header, but not one that the kernel writes. Who
+ * spoke cannot be told, so it was not the kernel. */
+static bool is_broken_header(struct slice line)
+{
+	struct slice s = line;
+	bool comma = false;
+
+	for (; s.at < s.end && *s.at != ';'; s.at++) {
+		if (!is_digit(*s.at) && *s.at != ',' && *s.at != '-')
+			return false;
+		comma |= *s.at == ',';
+	}
+	return s.at < s.end && comma;
+}
+
 static struct prefix strip_prefixes(struct slice *line)
 {
 	struct prefix p = {};
@@ -179,6 +194,7 @@ static struct prefix strip_prefixes(struct slice *line)
 		*line = record.text;
 		return p;
 	}
+	p.foreign = is_broken_header(*line);
 	strip_priority(line, &p);
 	strip_dmesg_x(line, &p);
 	strip_syslog(line, &p);

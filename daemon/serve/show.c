@@ -665,7 +665,10 @@ void show_diagnosis(FILE *out, unsigned width _unused_, json_t *diagnosis)
 	fprintf(out, "%s, kernel %s, %.0f CPUs, watched for %.1f s\n\n",
 		text(host, "hostname") ?: "-", text(host, "kernel") ?: "-",
 		number(host, "cpus_online"), number(host, "seconds"));
-	if (json_array_size(symptoms) == 0)
+	if (json_is_false(get(host, "seen")))
+		fputs("Whether anything binds cannot be told: /proc/net/softnet_stat could not be read.\n",
+		      out);
+	else if (json_array_size(symptoms) == 0)
 		fputs("Nothing binds.\n", out);
 	json_array_foreach (symptoms, i, s) {
 		show_symptom(out, s);
@@ -682,8 +685,11 @@ void show_restore(FILE *out, unsigned width, json_t *report)
 	struct sheet *s;
 	size_t i;
 
+	if (text(report, "trouble"))
+		fprintf(out, "%s.\n", text(report, "trouble"));
 	if (json_array_size(list) == 0) {
-		fputs("Nothing to give back: no setting of this host is changed.\n", out);
+		if (!text(report, "trouble"))
+			fputs("Nothing to give back: no setting of this host is changed.\n", out);
 		return;
 	}
 	s = sheet_new(width, heads);
