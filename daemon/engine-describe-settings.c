@@ -191,6 +191,22 @@ static json_t *nic_rule_document(const struct nic_rule *rule)
 	return d;
 }
 
+static json_t *match_rule_document(const struct match_rule *m)
+{
+	json_t *d = json_object(), *rate = json_null();
+
+	if (m->has_rate) {
+		rate = json_array();
+		append(rate, json_integer((json_int_t)m->rate_low));
+		append(rate, json_integer((json_int_t)m->rate_high));
+	}
+	put(d, "unit", text_or_null(m->unit));
+	put(d, "packet_rate", rate);
+	put(d, "kernel", text_or_null(m->kernel));
+	put(d, "origin", origin_text(&m->origin));
+	return d;
+}
+
 static void put_profile_head(json_t *d, const struct profile *p, bool active)
 {
 	put(d, "profile", text_or_null(p->name));
@@ -202,9 +218,14 @@ static void put_profile_head(json_t *d, const struct profile *p, bool active)
 
 json_t *describe_profile(const struct profile *p, bool active)
 {
-	json_t *d = json_object(), *settings = json_object(), *nics = json_array();
+	json_t *d = json_object(), *settings = json_object(), *nics = json_array(),
+	       *match = json_array();
 
 	put_profile_head(d, p, active);
+	for (size_t i = 0; i < p->n_matches; i++)
+		append(match, match_rule_document(&p->match[i]));
+	put(d, "match", match);
+	put(d, "priority", json_integer(p->priority));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		put(settings, tunables[i].id, profile_setting_document(&p->setting[i]));
 	put(d, "settings", settings);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "engine-describe-parts.h"
 #include "engine-internal.h"
 

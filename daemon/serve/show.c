@@ -477,6 +477,34 @@ void show_profiles(FILE *out, unsigned width, json_t *profiles)
 		show_complaints(out, width, get(p, "complaints"));
 }
 
+/* "in force by itself with unit a.service and kernel rt (file:line)" */
+static void show_matches(FILE *out, const json_t *profile)
+{
+	const json_t *m, *rate;
+	size_t i;
+
+	json_array_foreach (get(profile, "match"), i, m) {
+		const char *glue = " with";
+
+		fputs("in force by itself", out);
+		if (text(m, "unit")) {
+			fprintf(out, "%s unit %s", glue, text(m, "unit"));
+			glue = " and";
+		}
+		rate = get(m, "packet_rate");
+		if (json_is_array(rate)) {
+			fprintf(out, "%s packet_rate [%.0f, %.0f]", glue,
+				json_number_value(json_array_get(rate, 0)),
+				json_number_value(json_array_get(rate, 1)));
+			glue = " and";
+		}
+		if (text(m, "kernel"))
+			fprintf(out, "%s kernel %s", glue, text(m, "kernel"));
+		fprintf(out, ", priority %.0f (%s)\n", number(profile, "priority"),
+			text(m, "origin") ?: "-");
+	}
+}
+
 void show_profile(FILE *out, unsigned width, json_t *profile)
 {
 	static const char *const heads[] = {"setting", "wish", "when changed by others", "from",
@@ -493,6 +521,7 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 		text(profile, "description") ?: "(no description)");
 	if (text(profile, "inherits"))
 		fprintf(out, "inherits %s\n", text(profile, "inherits"));
+	show_matches(out, profile);
 	fputc('\n', out);
 	json_object_foreach (settings, key, wish) {
 		char buf[128];

@@ -139,4 +139,21 @@ else
 		--clear-groups "$tmp/softnetctl" --root "$host" run throughput -- true
 fi
 stop_daemon
+
+# --- a profile that comes by itself ---
+make_host
+cp -r config "$tmp/conf"
+cat >"$tmp/conf/profiles/web.conf" <<-'END'
+	match = ( { unit = "nginx.service"; kernel = "6.*"; } );
+	priority = 3;
+	busy_poll = 50;
+END
+put sys/fs/cgroup/cgroup.controllers cpu
+put sys/fs/cgroup/system.slice/nginx.service/cgroup.events "populated 1"
+expect "profile show tells when" 0 "in force by itself with unit nginx.service and kernel 6.*, priority 3" \
+	"$BUILD/softnetctl" --root "$host" --config-dir "$tmp/conf" profile show web
+start_daemon --mode apply --config-dir "$tmp/conf" || not_ok "starts" "$(cat "$tmp/log")"
+soon "its unit is active" "web: match unit nginx.service and kernel 6.*"
+[ "$(value busy_poll)" = 50 ] && ok "and its settings are" || not_ok "and its settings are" "$(value busy_poll)"
+stop_daemon
 echo "1..$n"
