@@ -378,11 +378,12 @@ static size_t pour(int fd, const void *data, size_t size)
 }
 
 /* True when the other side closes within five seconds. */
+/* Half a minute: the machine may have a lot else to do. */
 static bool is_closed(int fd)
 {
 	char buf[4096];
 
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 3000; i++) {
 		ssize_t n = recv(fd, buf, sizeof(buf), 0);
 
 		if (n == 0 || (n < 0 && errno != EAGAIN))
