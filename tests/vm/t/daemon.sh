@@ -131,6 +131,7 @@ kept() { softnetctl history 2>/dev/null | grep -q 'netdev_budget: kept'; }
 until_true 40 kept
 ok $? "and kept, since squeezes ended"
 softnetctl history | sed 's/^/# /'
+softnetctl explain | sed 's/^/# /'
 s1=$(awk '{ s += ("0x" $3) + 0 } END { print s }' /proc/net/softnet_stat)
 b1=$(core netdev_budget)
 sleep 5
