@@ -41,8 +41,9 @@ struct ctl {
 	const struct verb *verb;
 
 	struct io *io; /* ctl_io() */
-	sd_bus *bus;   /* daemon_connect() */
-	char **dirs;   /* ctl_config_dirs() */
+	bool io_failed;
+	sd_bus *bus; /* daemon_connect() */
+	char **dirs; /* ctl_config_dirs() */
 };
 
 struct verb {

@@ -305,9 +305,10 @@ struct io *ctl_io(struct ctl *ctl)
 {
 	int r;
 
-	if (ctl->io)
+	if (ctl->io || ctl->io_failed)
 		return ctl->io;
 	r = io_new(ctl->root, &ctl->io);
+	ctl->io_failed = r < 0; /* said once */
 	if (r < 0)
 		ctl_fail(CTL_FAILED, "Cannot open %s: %s", ctl->root ?: "/", strerror(-r));
 	return ctl->io;

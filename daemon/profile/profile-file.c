@@ -405,7 +405,10 @@ int profile_exists(const char *const *dirs, const char *name, const struct origi
 	else if (names[0])
 		complain(c, file, line, "there is no profile %s", name);
 	else
-		complain(c, file, line, "there is no profile %s, nor any other", name);
+		complain(
+			c, file, line,
+			"there is no profile %s, nor any other (--config-dir DIR says where the shipped ones are)",
+			name);
 	return -ENOENT;
 }
 

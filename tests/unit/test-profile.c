@@ -587,7 +587,7 @@ START_TEST(unknown_profiles)
 	char longest[CONF_NAME_MAX + 2];
 
 	refuse("balanced", -ENOENT);
-	expect_complaint(&t, NULL, 0, "there is no profile balanced, nor any other");
+	expect_complaint(&t, NULL, 0, "there is no profile balanced, nor any other (--config-dir");
 	tree_write(t.tree, "vendor/profiles/balanced.conf", "busy_poll = 0;");
 	tree_write(t.tree, "vendor/profiles/x.conf", "\n\ninherits = \"balancd\";");
 	refuse("balancd", -ENOENT);
