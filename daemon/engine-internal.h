@@ -121,6 +121,7 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
+	bool napis_due;          /* NAPI threads were switched: they have to be found */
 	bool policy_due;         /* interrupts of the profile's placement still have to move */
 	bool stalled;            /* everything went back to its original, and stays there */
 
@@ -172,6 +173,9 @@ bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
 bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
+
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+void describe_queues(const struct engine *e, unsigned nic, json_t *d);
 
 static inline enum mode engine_mode(const struct engine *e)
 {

@@ -24,6 +24,9 @@ struct memory {
 	bool gave_up; /* … and after a fight: enforce and adopt do not apply any more */
 	unsigned n_foreign;
 	uint64_t foreign_usec[FOREIGN_MAX]; /* CLOCK_MONOTONIC of the last ones, oldest first */
+	bool unsupported;                   /* NIC: the driver does not have it */
+	char *refused_value; /* NIC: the last value that the driver did not take; NULL: none */
+	char *rounded_wish, *rounded_to; /* NIC: what the driver made of a wish */
 	char *refused_pair; /* governor: "GOVERNOR+EPP" that the driver does not take together */
 };
 
@@ -59,8 +62,9 @@ struct place {
 	struct target target;        /* with the number of now */
 	const struct irq *irq;       /* SCOPE_IRQ */
 	const struct policy *policy; /* SCOPE_POLICY */
+	const struct nic *nic;       /* SCOPE_NIC, SCOPE_NAPI */
 	const struct family *family;
-	char path[256];
+	char path[256]; /* "" where a family stores in another way */
 	char name[192]; /* for messages: "irq_affinity of IRQ 30 (virtio0-input.0)" */
 };
 
@@ -72,6 +76,7 @@ struct attempt {
 	char wish[VALUE_MAX]; /* canonical, or the original as the kernel spelled it */
 	char now[VALUE_MAX];
 	char epp_before[64]; /* governor: its policy's EPP before the store; "": cannot change */
+	char reason[GENL_REASON_MAX]; /* the driver's own words for a refusal, or "" */
 	struct result *result;
 };
 
@@ -89,6 +94,12 @@ struct family {
 	int (*permit)(struct actuator *a, struct attempt *at);
 	/* NOW is what the kernel itself resets this setting to: nobody's will. */
 	bool (*was_reset)(struct actuator *a, const struct place *p, const char *now);
+	/* Writes VALUE; NULL: the file at the place's path. REASON has GENL_REASON_MAX bytes for the
+	 * kernel's own words. */
+	int (*store)(struct actuator *a, const struct place *p, const char *value, char *reason);
+	/* The setting reads THEN instead of the wish: whether that is as good. It is remembered then,
+	 * so that the same wish asks for nothing the next time. */
+	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then);
 	/* Around the store: other settings that the kernel changes with this one. BEFORE may end
 	 * the attempt; AFTER comes in any case, and sees by itself what became of the store.
 	 * RESTORING: the wish is the original. */
@@ -100,6 +111,7 @@ struct family {
 	void (*settled)(struct actuator *a, struct attempt *at);
 };
 extern const struct family sysctl_family, irq_family, cpufreq_family;
+extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */
@@ -122,6 +134,10 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
  * the ledger first, so a full disk does not hinder it; dropping its entry is the caller's.
  */
 int write_attempt(struct actuator *a, struct attempt *at);
+
+/* One direction's coalescing, for act_apply_coupled(). */
+int apply_coalescing(struct actuator *a, const struct topology *t, const struct change *changes,
+		     size_t n, enum on_foreign on_foreign, struct result *ret);
 
 /* No ledger, no change. */
 int refuse_ledger(struct actuator *a, struct attempt *at, int error);

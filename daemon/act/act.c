@@ -25,6 +25,9 @@ static void memory_done(struct memory *m)
 {
 	free(m->identity);
 	free(m->refused_pair);
+	free(m->refused_value);
+	free(m->rounded_wish);
+	free(m->rounded_to);
 }
 
 void actuator_free(struct actuator *a)
@@ -75,7 +78,10 @@ void act_forget(struct actuator *a)
 	for (size_t i = 0; i < a->n_memory; i++) {
 		struct memory *m = &a->memory[i];
 
-		m->managed = false;
+		m->managed = m->unsupported = false;
+		free(TAKE_PTR(m->refused_value));
+		free(TAKE_PTR(m->rounded_wish));
+		free(TAKE_PTR(m->rounded_to));
 		free(TAKE_PTR(m->refused_pair));
 		if (m->yielded || m->n_foreign > 0)
 			a->memory[kept++] = *m;
@@ -177,6 +183,29 @@ static int find_policy(const struct topology *t, struct place *p)
 	return 0;
 }
 
+static int find_nic(const struct topology *t, struct place *p)
+{
+	struct target found;
+	char label[TARGET_LABEL_MAX];
+	int r;
+
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	r = topology_find_target(t, p->id, p->target.identity, &found);
+	if (r < 0)
+		return r;
+	p->target = found;
+	p->nic = topology_nic_of_identity(t, found.identity);
+	target_label(&found, label);
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, label);
+	if (p->id == TUNABLE_NAPI_THREAD_AFFINITY)
+		p->family = &napi_thread_family;
+	else if (p->tunable->scope == SCOPE_NIC)
+		p->family = &coalesce_family;
+	else
+		p->family = found.scope == SCOPE_NAPI ? &napi_family : &nic_file_family;
+	return 0;
+}
+
 static int find_host(struct place *p)
 {
 	p->family = &sysctl_family;
@@ -200,10 +229,14 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	case SCOPE_POLICY:
 		r = find_policy(t, p);
 		break;
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+		r = find_nic(t, p);
+		break;
 	}
 	if (r < 0)
 		return r;
-	r = tunable_path(p->tunable, p->target.number, p->path, sizeof(p->path));
+	r = p->family->store ? 0 : target_path(p->id, &p->target, p->path, sizeof(p->path));
 	if (r < 0)
 		return r;
 	return p->family->verify ? p->family->verify(a, p) : 0;
@@ -218,22 +251,38 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
 	return r < 0 ? r : 0;
 }
 
+static int place_store(struct actuator *a, const struct place *p, const char *value,
+		       char reason[static GENL_REASON_MAX])
+{
+	*reason = '\0';
+	return p->family->store ? p->family->store(a, p, value, reason)
+				: io_store(a->io, p->path, value);
+}
+
+/* What an error of reading or writing means where the target may go away at any time. */
+static bool is_gone(const struct place *p, int error)
+{
+	return tunable_of_nic(p->tunable) &&
+	       (error == -ENODEV || error == -ENXIO || (error == -ENOENT && !p->family->store));
+}
+
 static int refuse_place(struct attempt *at, int error)
 {
 	const char *name = at->place.name;
+	bool of_nic = tunable_of_nic(at->place.tunable);
 
 	switch (error) {
 	case -ENODEV:
 		return answer(at->result, OUTCOME_UNSUPPORTED, error,
 			      "%s: this host does not have it, or not any more", name);
 	case -ENXIO:
-		return answer(at->result, OUTCOME_UNSUPPORTED, error,
-			      "%s: all its CPUs are offline", name);
+		return answer(at->result, OUTCOME_UNSUPPORTED, error, "%s: %s", name,
+			      of_nic ? "its interface is down" : "all its CPUs are offline");
 	case -ENOTUNIQ:
-		return answer(at->result, OUTCOME_REFUSED, error,
-			      "%s: several interrupts have this name, so none can be given back: "
-			      "left alone",
-			      name);
+		return answer(
+			at->result, OUTCOME_REFUSED, error,
+			"%s: several %s have this name, so none can be given back: left alone",
+			name, of_nic ? "NICs" : "interrupts");
 	default:
 		return answer(at->result, OUTCOME_REFUSED, error, "%s: cannot be found: %s", name,
 			      strerror(-error));
@@ -242,6 +291,15 @@ static int refuse_place(struct attempt *at, int error)
 
 static int refuse_read(struct attempt *at, int error)
 {
+	if (tunable_of_nic(at->place.tunable)) {
+		if (error == -EOPNOTSUPP || error == -ENOENT)
+			return answer(at->result, OUTCOME_UNSUPPORTED, error,
+				      "%s: this driver, or kernel, does not have it",
+				      at->place.name);
+		if (error == -ENODEV || error == -ESRCH)
+			return answer(at->result, OUTCOME_UNSUPPORTED, error, "%s: is gone",
+				      at->place.name);
+	}
 	if (error == -ENOENT)
 		return answer(at->result, OUTCOME_UNSUPPORTED, error,
 			      "%s: this kernel does not have it (/%s)", at->place.name,
@@ -437,6 +495,8 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	if (r < 0)
 		return refuse_read(&at, r);
 	strcpy(ret->value, at.now);
+	if (strlen(at.now) < sizeof(ret->before))
+		strcpy(ret->before, at.now);
 	if (tunable_equal(p->tunable, at.now, at.wish))
 		return answer(ret, OUTCOME_UNCHANGED, 0, "%s: is %.60s already", p->name, at.now);
 	r = check_blocked(a, &at);
@@ -476,7 +536,7 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 static bool put_back(struct actuator *a, struct attempt *at, const char *then, bool entered)
 {
 	const struct place *p = &at->place;
-	char again[VALUE_MAX];
+	char again[VALUE_MAX], reason[GENL_REASON_MAX];
 	int r;
 
 	if (!then || !tunable_equal(p->tunable, then, at->now)) {
@@ -485,7 +545,7 @@ static bool put_back(struct actuator *a, struct attempt *at, const char *then, b
 		    ledger_enter(a->ledger, at->change, at->now, then) >= 0)
 			entered = true;
 		/* Only what is read says whether it worked. */
-		(void)io_store(a->io, p->path, at->now);
+		(void)place_store(a, p, at->now, reason);
 		if (place_read(a, p, again) < 0 || !tunable_equal(p->tunable, again, at->now)) {
 			strcpy(at->result->value, again);
 			return false;
@@ -500,14 +560,30 @@ static bool put_back(struct actuator *a, struct attempt *at, const char *then, b
 	return true;
 }
 
+/* The NIC was pulled while it was changed: there is nothing left to put back. */
+static int target_left(struct actuator *a, struct attempt *at, int error, bool entered)
+{
+	const struct place *p = &at->place;
+	int r = entered ? ledger_undo(a->ledger, p->id, p->target.identity) : 0;
+
+	if (r < 0)
+		log_warning_errno(r, "%s is gone, but the ledger cannot be updated", p->name);
+	*at->result->value = '\0';
+	return answer(at->result, OUTCOME_UNSUPPORTED, error,
+		      "%s: went away while it was about to become %.40s", p->name, at->wish);
+}
+
 /* The store failed, could not be checked, or had another effect. */
 static int fail_attempt(struct actuator *a, struct attempt *at, int stored, int checked,
 			const char *then, bool entered)
 {
 	const struct place *p = &at->place;
 	struct result *ret = at->result;
-	bool back = put_back(a, at, checked < 0 ? NULL : then, entered);
+	bool back;
 
+	if (is_gone(p, checked))
+		return target_left(a, at, checked, entered);
+	back = put_back(a, at, checked < 0 ? NULL : then, entered);
 	if (stored < 0) {
 		if (!p->family->refused || !p->family->refused(a, at, stored))
 			refuse_family(a, at, stored);
@@ -535,7 +611,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	bool restoring = e && tunable_equal(p->tunable, at->wish, e->original);
 	char then[VALUE_MAX];
 	int stored, checked, r;
-	bool ok;
+	bool ok, rounded = false;
 
 	if (!restoring) {
 		r = ledger_enter(a->ledger, at->change, at->now, at->wish);
@@ -548,9 +624,14 @@ int write_attempt(struct actuator *a, struct attempt *at)
 			(void)ledger_undo(a->ledger, p->id, p->target.identity);
 		return r;
 	}
-	stored = io_store(a->io, p->path, at->wish);
+	stored = place_store(a, p, at->wish, at->reason);
 	checked = place_read(a, p, then);
 	ok = stored >= 0 && checked >= 0 && tunable_equal(p->tunable, then, at->wish);
+	if (!ok && stored >= 0 && checked >= 0 && !restoring && p->family->settles_for &&
+	    p->family->settles_for(a, at, then)) {
+		ok = ledger_enter(a->ledger, at->change, at->now, then) >= 0;
+		rounded = ok;
+	}
 	if (!ok) {
 		r = fail_attempt(a, at, stored, checked, then, !restoring);
 		if (p->family->after)
@@ -562,7 +643,13 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	ledger_settle(a->ledger, p->id, p->target.identity);
 	if (p->family->after)
 		p->family->after(a, at);
-	answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now, at->wish);
+	if (rounded)
+		answer(at->result, OUTCOME_DONE, 0,
+		       "%s: %.60s became %.60s, which this driver makes of %.60s", p->name, at->now,
+		       then, at->wish);
+	else
+		answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now,
+		       at->wish);
 	if (p->family->settled)
 		p->family->settled(a, at);
 	return 0;

@@ -119,5 +119,6 @@ struct result {
 	int error;             /* negative errno where outcome has one */
 	bool known;            /* answered from memory, without a write: this was said before */
 	char value[VALUE_MAX]; /* what the kernel says now; "" when it could not be read */
-	char text[256];        /* for an admin */
+	char before[32]; /* what it said before, if that is short and could be read; else "" */
+	char text[256];  /* for an admin */
 };

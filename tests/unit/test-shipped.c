@@ -214,13 +214,16 @@ END_TEST
 static void man_entry(FILE *f, const struct tunable *t)
 {
 	const char *unit = streq(t->unit, "µs") ? "\\(mcs" : t->unit;
-	const char *hole = strstr(t->path, "%u");
+	const char *hole = t->path ? strchr(t->path, '%') : NULL;
 
-	fprintf(f, ".TP\n.B %s\n%s\n.br\n/", t->id, t->doc);
+	fprintf(f, ".TP\n.B %s\n%s\n.br\n", t->id, t->doc);
 	if (hole)
-		fprintf(f, "%.*sN%s\n.br\n", (int)(hole - t->path), t->path, hole + 2);
-	else
-		fprintf(f, "%s\n.br\n", t->path);
+		fprintf(f, "/%.*s%s%s\n.br\n", (int)(hole - t->path), t->path,
+			hole[1] == 's' ? "NIC" : "N", hole + 2);
+	else if (t->path)
+		fprintf(f, "/%s\n.br\n", t->path);
+	if (t->netlink)
+		fprintf(f, "netlink: %s\n.br\n", t->netlink);
 	if (t->type == VALUE_NUMBER && t->words) {
 		for (size_t i = 0; t->words[i]; i++)
 			fprintf(f, "%s%s (%zu)", i > 0 ? ", " : "", t->words[i], i);
@@ -229,7 +232,8 @@ static void man_entry(FILE *f, const struct tunable *t)
 			*unit ? " " : "", unit,
 			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies" : "");
 	} else if (t->type == VALUE_CPUS) {
-		fprintf(f, "set by placement");
+		fprintf(f, "set by %s",
+			t == &tunables[TUNABLE_IRQ_AFFINITY] ? "placement" : "napi_threads");
 	} else {
 		for (size_t i = 0; t->known[i]; i++)
 			fprintf(f, "%s%s", i > 0 ? ", " : "", t->known[i]);
