@@ -22,7 +22,8 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 	const struct passed_list *passed = NULL;
 
 	/* What was so already is no event. */
-	if (r->outcome == OUTCOME_UNCHANGED || engine_is_repeat(e, c, r))
+	if (r->outcome == OUTCOME_UNCHANGED || (c->implied && r->outcome == OUTCOME_UNSUPPORTED) ||
+	    engine_is_repeat(e, c, r))
 		return;
 	if (r->outcome == OUTCOME_ADVISED && engine_hush(e, c->id))
 		return;

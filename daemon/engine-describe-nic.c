@@ -62,11 +62,18 @@ static json_t *napi_document(const struct engine *e, const struct napi *napi)
 {
 	const struct irq *irq = napi->irq >= 0 ? &e->topology->irq[napi->irq] : NULL;
 	json_t *d = json_object(), *thread = json_null();
+	struct target target;
+	char cpus[VALUE_MAX] = "";
 
 	if (napi->thread > 0) {
+		if (topology_find_target(e->topology, TUNABLE_NAPI_THREAD_AFFINITY, napi->identity,
+					 &target) >= 0 &&
+		    observe_value(e->io, TUNABLE_NAPI_THREAD_AFFINITY, &target, cpus,
+				  sizeof(cpus)) < 0)
+			cpus[0] = '\0';
 		thread = json_object();
 		put(thread, "pid", json_integer(napi->thread));
-		put(thread, "cpus", napi_value(e, napi, TUNABLE_NAPI_THREAD_AFFINITY));
+		put(thread, "cpus", text_or_null(cpus));
 	}
 	put(d, "id", json_integer(napi->id));
 	put(d, "rx_queue", napi->rx_queue >= 0 ? json_integer(napi->rx_queue) : json_null());

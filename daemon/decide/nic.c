@@ -80,6 +80,7 @@ static void add_setting(struct list *l, const struct topology *t, const struct p
 		c = add(l, id, &targets[i]);
 		if (!c)
 			return;
+		c->implied = true;
 		append_text(c->to, sizeof(c->to), "0");
 		append_text(c->why, sizeof(c->why),
 			    "profile %s states fixed coalescing, which adaptive coalescing would "
@@ -88,35 +89,66 @@ static void add_setting(struct list *l, const struct topology *t, const struct p
 	}
 }
 
-struct cpuset nic_thread_cpus(const struct topology *t, const struct napi *napi,
-			      const struct cpuset *allowed)
+/* The CPU that takes an interrupt: where it is bound to, and is going to be at its next one; else
+ * where it is now. CPU_ID_MAX: not known. */
+static unsigned irq_home(const struct irq *irq)
 {
-	struct cpuset usable = cpuset_minus(&t->online, &t->isolated), near = {}, others;
-	const struct irq *irq = napi->irq >= 0 ? &t->irq[napi->irq] : NULL;
-	struct cpuset taken = {};
-	unsigned home;
+	unsigned cpu = cpuset_first(&irq->affinity);
 
-	if (!irq || (!irq->have_effective && !irq->have_affinity))
-		return near;
-	/* Where the mask is the whole machine the effective CPU is the kernel's choice, and moves. */
-	if (irq->have_effective && !cpuset_empty(&irq->effective))
-		taken = irq->effective;
-	else
-		taken = irq->affinity;
-	home = cpuset_first(&taken);
-	if (home >= t->n_cpus)
-		return near;
+	if (irq->have_affinity && cpu < CPU_ID_MAX &&
+	    cpuset_next(&irq->affinity, cpu + 1) == CPU_ID_MAX)
+		return cpu;
+	return irq->have_effective ? cpuset_first(&irq->effective) : CPU_ID_MAX;
+}
+
+/* USABLE CPUs near HOME: of its cache, else of its node, else all. */
+static struct cpuset neighbours(const struct topology *t, unsigned home,
+				const struct cpuset *usable)
+{
+	struct cpuset cache = {}, node = {};
+
+	cpuset_for_each (cpu, usable) {
+		if (cpu >= t->n_cpus)
+			continue;
+		if (cpu == home ||
+		    (t->cpu[cpu].cache >= 0 && t->cpu[cpu].cache == t->cpu[home].cache))
+			cpuset_add(&cache, cpu);
+		if (t->cpu[cpu].node == t->cpu[home].node)
+			cpuset_add(&node, cpu);
+	}
+	if (cpuset_count(&cache) > 1)
+		return cache;
+	return cpuset_empty(&node) ? *usable : node;
+}
+
+void nic_thread_plan(const struct topology *t, unsigned nic, const struct cpuset *allowed,
+		     unsigned *ret)
+{
+	struct cpuset usable = cpuset_minus(&t->online, &t->isolated);
+	uint16_t used[CPU_ID_MAX] = {};
+
 	if (allowed)
 		usable = cpuset_and(&usable, allowed);
-	cpuset_for_each (cpu, &usable)
-		if (cpu < t->n_cpus && t->cpu[cpu].cache >= 0 &&
-		    t->cpu[cpu].cache == t->cpu[home].cache)
-			cpuset_add(&near, cpu);
-	if (cpuset_empty(&near) && cpuset_has(&usable, home))
-		cpuset_add(&near, home);
-	others = near;
-	cpuset_remove(&others, home);
-	return cpuset_empty(&others) ? near : others;
+	for (unsigned i = 0; i < t->n_napis; i++) {
+		const struct napi *napi = &t->napi[i];
+		unsigned home, best;
+		struct cpuset near;
+
+		ret[i] = CPU_ID_MAX;
+		if (napi->nic != (int)nic || napi->thread <= 0 || napi->irq < 0 ||
+		    cpuset_empty(&usable))
+			continue;
+		home = irq_home(&t->irq[napi->irq]);
+		if (home >= t->n_cpus)
+			continue;
+		near = neighbours(t, home, &usable);
+		best = cpuset_has(&near, home) ? home : cpuset_first(&near);
+		cpuset_for_each (cpu, &near)
+			if (used[cpu] < used[best])
+				best = cpu;
+		used[best]++;
+		ret[i] = best;
+	}
 }
 
 static void add_threads(struct list *l, const struct topology *t, const struct profile *p,
@@ -124,33 +156,33 @@ static void add_threads(struct list *l, const struct topology *t, const struct p
 {
 	const struct nic_rule *rule = profile_nic_rule(p, t->nic[nic].name);
 	_cleanup_free_ struct target *targets = NULL;
+	_cleanup_free_ unsigned *cpu = NULL;
 	int n;
 
-	if (!rule || rule->napi_threads != NAPI_THREADS_NEAR)
+	if (!rule || rule->napi_threads != NAPI_THREADS_NEAR || t->n_napis == 0)
 		return;
 	n = topology_targets(t, TUNABLE_NAPI_THREAD_AFFINITY, &targets);
-	if (n < 0)
-		l->error = n;
-	for (unsigned i = 0; i < t->n_napis; i++) {
-		const struct napi *napi = &t->napi[i];
-		struct cpuset cpus;
-		struct change *c;
+	cpu = calloc(t->n_napis, sizeof(*cpu));
+	if (n < 0 || !cpu) {
+		l->error = -ENOMEM;
+		return;
+	}
+	nic_thread_plan(t, nic, rule->has_cpus ? &rule->cpus : NULL, cpu);
+	for (unsigned i = 0; i < t->n_napis; i++)
+		for (int k = 0; k < n && cpu[i] < CPU_ID_MAX; k++) {
+			struct change *c;
 
-		if (napi->nic != (int)nic || napi->thread <= 0)
-			continue;
-		cpus = nic_thread_cpus(t, napi, rule->has_cpus ? &rule->cpus : NULL);
-		for (int k = 0; k < n && !cpuset_empty(&cpus); k++) {
-			if (!streq(targets[k].identity, napi->identity))
+			if (!streq(targets[k].identity, t->napi[i].identity))
 				continue;
 			c = add(l, TUNABLE_NAPI_THREAD_AFFINITY, &targets[k]);
-			if (!c || cpuset_format_list(&cpus, c->to, sizeof(c->to)) < 0)
+			if (!c)
 				return;
+			append_text(c->to, sizeof(c->to), "%u", cpu[i]);
 			append_text(c->why, sizeof(c->why),
 				    "profile %s: NAPI threads near their interrupts, IRQ %u for "
 				    "this one",
-				    p->name, t->irq[napi->irq].number);
+				    p->name, t->irq[t->napi[i].irq].number);
 		}
-	}
 }
 
 int nic_policy(const struct topology *t, const struct profile *p, unsigned nic, struct change **ret)

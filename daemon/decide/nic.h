@@ -19,10 +19,12 @@ int nic_policy(const struct topology *t, const struct profile *p, unsigned nic,
 	       struct change **ret);
 
 /*
- * Where a NAPI thread belongs with `napi_threads = "near"`: the CPUs that share the last-level cache
- * with the one that takes its queue's interrupt, without that one where there is another (an
- * interrupt and a thread that share a CPU wait for each other: OpenWrt PR#25016), without isolated
- * and offline ones, and only those in ALLOWED (NULL: all). Empty: not known.
+ * Where the NAPI threads of NIC belong with `napi_threads = "near"`: one on one CPU, the one that
+ * takes its queue's interrupt, where its packets are in the cache; and where several would meet
+ * there, the least used of the CPUs that share that one's last-level cache (its NUMA node, where
+ * nothing shares one): threads that the scheduler leaves together on one CPU while others idle are
+ * case G06. Never on isolated and offline CPUs, and only on those in ALLOWED (NULL: all). CPU has
+ * T->n_napis members; CPU_ID_MAX: leave it, since its interrupt is not known, or nothing is allowed.
  */
-struct cpuset nic_thread_cpus(const struct topology *t, const struct napi *napi,
-			      const struct cpuset *allowed);
+void nic_thread_plan(const struct topology *t, unsigned nic, const struct cpuset *allowed,
+		     unsigned *cpu);

@@ -79,6 +79,7 @@ struct change {
 	struct target target;
 	enum change_class class;
 	bool advice_only; /* the profile does not let softnetd make it: shown, never written */
+	bool implied;     /* made for another's sake: that the host does not have it is no news */
 	bool planned;   /* the loop's next step, not due yet (its baseline is still measured): shown
 		       */
 	bool follow_up; /* belongs to a change made before: withdraws it, takes it back, goes on

@@ -280,37 +280,61 @@ START_TEST(values_are_read)
 }
 END_TEST
 
-/* Case G06: six NAPI threads on one CPU while the others idle. Each belongs near its own interrupt,
- * beside it rather than on it (OpenWrt PR#25016), and never on an isolated CPU. */
+/* Case G06: six NAPI threads on one CPU while the others idle. */
 START_TEST(threads_belong_near_their_interrupts)
 {
-	struct cpuset cpus, two = {};
+	struct cpuset allowed = cpuset_of(3);
+	unsigned cpu[4];
 
 	boot(MACHINE_I40E, 4);
+	for (unsigned i = 0; i < 4; i++)
+		eth0->napi[i].pid = 900 + (int)i;
 	look();
 	for (unsigned i = 0; i < t->n_cpus; i++)
 		t->cpu[i].cache = (int)(i / 2);
+	/* Interrupts apart: each thread with its own. Bound ones count where they are bound to. */
 	for (unsigned q = 0; q < 4; q++) {
-		t->irq[t->napi[q].irq].have_effective = true;
-		t->irq[t->napi[q].irq].effective = cpuset_of(q);
-		cpus = nic_thread_cpus(t, &t->napi[q], NULL);
-		two = cpuset_of(q ^ 1U);
-		ck_assert(cpuset_equal(&cpus, &two));
+		struct irq *irq = &t->irq[t->napi[q].irq];
+
+		irq->have_effective = irq->have_affinity = true;
+		irq->affinity = q % 2 ? cpuset_of(3 - q) : t->online;
+		irq->effective = q % 2 ? cpuset_of(0) : cpuset_of(3 - q);
 	}
-	/* Alone in its cache: with the interrupt. */
-	t->isolated = cpuset_of(1);
-	cpus = nic_thread_cpus(t, &t->napi[0], NULL);
-	two = cpuset_of(0);
-	ck_assert(cpuset_equal(&cpus, &two));
-	/* Only where the rule allows; nowhere, where that leaves none. */
-	two = cpuset_of(3);
-	cpus = nic_thread_cpus(t, &t->napi[2], &two);
-	ck_assert(cpuset_equal(&cpus, &two));
-	cpus = nic_thread_cpus(t, &t->napi[0], &two);
-	ck_assert(cpuset_empty(&cpus));
+	nic_thread_plan(t, 0, NULL, cpu);
+	for (unsigned q = 0; q < 4; q++)
+		ck_assert_uint_eq(cpu[q], 3 - q);
+	/* All interrupts on CPU 3: two of its cache share the threads. */
+	for (unsigned q = 0; q < 4; q++)
+		t->irq[t->napi[q].irq].affinity = cpuset_of(3);
+	nic_thread_plan(t, 0, NULL, cpu);
+	ck_assert_uint_eq(cpu[0], 3);
+	ck_assert_uint_eq(cpu[1], 2);
+	ck_assert_uint_eq(cpu[2], 3);
+	ck_assert_uint_eq(cpu[3], 2);
+	/* Nothing shares a cache: the node's CPUs do. */
+	for (unsigned i = 0; i < t->n_cpus; i++)
+		t->cpu[i].cache = (int)i;
+	nic_thread_plan(t, 0, NULL, cpu);
+	ck_assert_uint_eq(cpu[0], 3);
+	ck_assert_uint_eq(cpu[1], 0);
+	ck_assert_uint_eq(cpu[2], 1);
+	ck_assert_uint_eq(cpu[3], 2);
+	/* Isolated, or not allowed. */
+	t->isolated = cpuset_of(3);
+	nic_thread_plan(t, 0, NULL, cpu);
+	for (unsigned q = 0; q < 4; q++)
+		ck_assert_uint_ne(cpu[q], 3);
+	nic_thread_plan(t, 0, &allowed, cpu);
+	for (unsigned q = 0; q < 4; q++)
+		ck_assert_uint_eq(cpu[q], CPU_ID_MAX);
+	/* No interrupt known, or no thread. */
+	t->isolated = (struct cpuset){};
 	t->napi[0].irq = -1;
-	cpus = nic_thread_cpus(t, &t->napi[0], NULL);
-	ck_assert(cpuset_empty(&cpus));
+	t->napi[1].thread = 0;
+	nic_thread_plan(t, 0, NULL, cpu);
+	ck_assert_uint_eq(cpu[0], CPU_ID_MAX);
+	ck_assert_uint_eq(cpu[1], CPU_ID_MAX);
+	ck_assert_uint_eq(cpu[2], 3);
 }
 END_TEST
 
