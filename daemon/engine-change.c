@@ -60,6 +60,13 @@ static void follow(struct engine *e, const struct change *c, const struct result
 		e->values.host[c->tunable].blocked = r->outcome == OUTCOME_READ_ONLY;
 		return;
 	}
+	if (c->target.scope == SCOPE_NAPI && c->tunable <= TUNABLE_IRQ_SUSPEND_TIMEOUT)
+		for (unsigned i = 0; i < e->topology->n_napis; i++)
+			if (streq(e->topology->napi[i].identity, c->target.identity))
+				(void)parse_u64(
+					r->value, 10,
+					&e->topology->napi[i]
+						 .setting[c->tunable - TUNABLE_NAPI_THREADED]);
 	/* Threads come and go with it. */
 	if (c->tunable == TUNABLE_NAPI_THREADED && r->outcome == OUTCOME_DONE)
 		e->napis_due = true;

@@ -41,24 +41,39 @@ static json_t *coalesce_document(const struct engine *e, const struct nic *nic)
 	return d;
 }
 
-/* A NAPI setting of one instance, or of its device. */
-static json_t *napi_value(const struct engine *e, const struct napi *napi, enum tunable_id id)
-{
-	struct target target;
-	char value[VALUE_MAX];
-	int64_t number;
-	int r;
+/* The files of a device, for those of its instances that have no settings of their own. */
+struct device_values {
+	json_t *value[NAPI_SETTINGS]; /* borrowed by napi_document(), owned here */
+};
 
-	r = topology_find_target(e->topology, id, napi->identity, &target);
-	if (r < 0)
-		r = topology_find_target(e->topology, id, e->topology->nic[napi->nic].identity,
-					 &target);
-	if (r < 0 || observe_value(e->io, id, &target, value, sizeof(value)) < 0)
-		return json_null();
-	return parse_i64(value, &number) >= 0 ? json_integer(number) : text_or_null(value);
+static struct device_values read_device(const struct engine *e, const struct nic *nic)
+{
+	struct device_values d = {};
+	struct target target = {.scope = SCOPE_NIC, .number = nic->ifindex};
+	char text[64];
+	int64_t number;
+
+	strcpy(target.nic, nic->name);
+	for (unsigned i = 0; i < NAPI_SETTINGS; i++) {
+		enum tunable_id id = TUNABLE_NAPI_THREADED + i;
+
+		if (tunables[id].path &&
+		    observe_value(e->io, id, &target, text, sizeof(text)) >= 0 &&
+		    parse_i64(text, &number) >= 0)
+			d.value[i] = json_integer(number);
+	}
+	return d;
 }
 
-static json_t *napi_document(const struct engine *e, const struct napi *napi)
+static json_t *napi_value(const struct napi *napi, const struct device_values *device, unsigned i)
+{
+	if (napi->own_settings & (1U << i))
+		return json_integer((json_int_t)napi->setting[i]);
+	return device->value[i] ? json_incref(device->value[i]) : json_null();
+}
+
+static json_t *napi_document(const struct engine *e, const struct napi *napi,
+			     const struct device_values *device)
 {
 	const struct irq *irq = napi->irq >= 0 ? &e->topology->irq[napi->irq] : NULL;
 	json_t *d = json_object(), *thread = json_null();
@@ -86,18 +101,21 @@ static json_t *napi_document(const struct engine *e, const struct napi *napi)
 	put(d, "cpus", irq && irq->have_effective ? cpus_text(&irq->effective) : json_null());
 	put(d, "thread", thread);
 	put(d, "settings_of", json_string(napi->own_settings ? "instance" : "device"));
-	for (unsigned id = TUNABLE_NAPI_THREADED; id <= TUNABLE_IRQ_SUSPEND_TIMEOUT; id++)
-		put(d, tunables[id].id, napi_value(e, napi, id));
+	for (unsigned i = 0; i < NAPI_SETTINGS; i++)
+		put(d, tunables[TUNABLE_NAPI_THREADED + i].id, napi_value(napi, device, i));
 	return d;
 }
 
 static json_t *napis_document(const struct engine *e, unsigned nic)
 {
+	struct device_values device = read_device(e, &e->topology->nic[nic]);
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < e->topology->n_napis; i++)
 		if (e->topology->napi[i].nic == (int)nic)
-			append(list, napi_document(e, &e->topology->napi[i]));
+			append(list, napi_document(e, &e->topology->napi[i], &device));
+	for (unsigned i = 0; i < NAPI_SETTINGS; i++)
+		json_decref(device.value[i]);
 	return list;
 }
 

@@ -262,8 +262,10 @@ static int place_store(struct actuator *a, const struct place *p, const char *va
 /* What an error of reading or writing means where the target may go away at any time. */
 static bool is_gone(const struct place *p, int error)
 {
-	return tunable_of_nic(p->tunable) &&
-	       (error == -ENODEV || error == -ENXIO || (error == -ENOENT && !p->family->store));
+	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY;
+
+	return tunable_of_nic(p->tunable) && (error == -ENODEV || error == -ENXIO ||
+					      (file && (error == -ENOENT || error == -ESRCH)));
 }
 
 static int refuse_place(struct attempt *at, int error)

@@ -58,8 +58,9 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
  *   back; one that this host does not have, or that somebody else owns, is no refusal
  *
  *   one direction's coalescing of one NIC, in table order: adaptive, then time and frames. One that
- *   this driver does not have is no refusal, as long as it has one of the fixed values; after a
- *   refusal what was written goes back in reverse order, and the rest is not tried
+ *   this driver does not have is no refusal; but without any fixed value an adaptive that is only
+ *   implied stays as it is. After a refusal what was written goes back in reverse order, the rest
+ *   is not tried, and the next time nothing is written at all
  *
  * CHANGES has N members, RET as many; N is at most COUPLE_MAX. Returns 0 or an error.
  */

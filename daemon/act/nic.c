@@ -176,12 +176,12 @@ static int napi_store(struct actuator *a, const struct place *p, const char *val
 /* The id may be another NIC's by now. */
 static int napi_verify(struct actuator *a, const struct place *p)
 {
-	const struct nic *nic = p->nic;
 	uint64_t v;
-	int r;
 
-	r = napi_read_setting(a->io, p->id, p->target.number, nic ? nic->ifindex : 0, &v);
-	return r == -ENODEV ? -ENODEV : 0;
+	/* Other errors are the reader's to tell. */
+	return napi_read_setting(a->io, p->id, p->target.number, p->nic->ifindex, &v) == -ENODEV
+		       ? -ENODEV
+		       : 0;
 }
 
 /* The pid may be another task's by now: only a kernel thread of that name is one. */
@@ -270,8 +270,6 @@ const struct family napi_thread_family = {
 
 /* --- one direction's coalescing --- */
 
-#define GROUP_MAX COUPLE_MAX
-
 static bool is_adaptive(enum tunable_id id)
 {
 	return id == TUNABLE_COALESCE_ADAPTIVE_RX || id == TUNABLE_COALESCE_ADAPTIVE_TX;
@@ -283,14 +281,17 @@ static bool is_refusal(const struct result *r)
 	       r->outcome == OUTCOME_READ_ONLY || r->outcome == OUTCOME_FOREIGN;
 }
 
+/* To what the road read on its way. */
 static void roll_back(struct actuator *a, const struct topology *t, const struct change *c,
-		      const char *before, const char *cause, struct result *ret)
+		      const char *cause, struct result *ret)
 {
+	char before[sizeof(ret->before)];
 	_cleanup_free_ struct change *back = malloc(sizeof(*back));
 	_cleanup_free_ struct result *result = malloc(sizeof(*result));
 	char label[TARGET_LABEL_MAX];
 	int r = -ENOMEM;
 
+	strcpy(before, ret->before);
 	target_label(&c->target, label);
 	if (back && result) {
 		*back = *c;
@@ -307,38 +308,91 @@ static void roll_back(struct actuator *a, const struct topology *t, const struct
 		       tunables[c->tunable].id, label, before, cause);
 }
 
+/* Why the couple cannot be as wished, as far as that is known without a write; "" else. */
+static void foresee(struct actuator *a, const struct change *changes, size_t n,
+		    enum on_foreign on_foreign, char *cause, size_t size)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct change *c = &changes[i];
+		const struct memory *m = memory_find(a, c->tunable, c->target.identity);
+
+		if (m && m->refused_value &&
+		    tunable_equal(&tunables[c->tunable], m->refused_value, c->to))
+			snprintf(cause, size, "%s was refused before", tunables[c->tunable].id);
+		if (m && m->yielded && (on_foreign == ON_FOREIGN_YIELD || m->gave_up))
+			snprintf(cause, size, "%s is somebody else's", tunables[c->tunable].id);
+	}
+}
+
+/* Whether the driver has any of the fixed values among CHANGES. */
+static bool has_fixed(struct actuator *a, const struct topology *t, const struct change *changes,
+		      size_t n)
+{
+	char now[VALUE_MAX];
+	struct place p;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct change *c = &changes[i];
+		const struct memory *m = memory_find(a, c->tunable, c->target.identity);
+
+		if (!is_adaptive(c->tunable) && !(m && m->unsupported) &&
+		    place_find(a, t, c->tunable, &c->target, &p) >= 0 &&
+		    place_read(a, &p, now) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* From the member FROM on nothing was tried. */
+static void leave_rest(const struct change *changes, size_t from, size_t n, const char *cause,
+		       bool known, struct result *ret)
+{
+	for (size_t i = from; i < n; i++) {
+		ret[i] = (struct result){.known = known};
+		answer(&ret[i], OUTCOME_REFUSED, -ECANCELED, "%s: not tried, since %s",
+		       tunables[changes[i].tunable].id, cause);
+	}
+}
+
 int apply_coalescing(struct actuator *a, const struct topology *t, const struct change *changes,
 		     size_t n, enum on_foreign on_foreign, struct result *ret)
 {
-	char before[GROUP_MAX][32], cause[64] = "";
-	size_t tried = 0, fixed = 0, taken = 0;
+	bool fixed = has_fixed(a, t, changes, n), taken = false;
+	char cause[64] = "";
+	size_t tried = 0;
 	int worst = 0;
 
+	foresee(a, changes, n, on_foreign, cause, sizeof(cause));
+	if (*cause) {
+		leave_rest(changes, 0, n, cause, false, ret);
+		return -ECANCELED;
+	}
 	for (; tried < n && !*cause; tried++) {
 		const struct change *c = &changes[tried];
-		int r = act_apply(a, t, c, on_foreign, &ret[tried]);
+		int r;
 
-		/* The road has read it on its way. */
-		snprintf(before[tried], sizeof(before[tried]), "%s", ret[tried].before);
-		fixed += !is_adaptive(c->tunable);
-		taken += !is_adaptive(c->tunable) && r >= 0;
+		if (c->implied && !fixed) {
+			ret[tried] = (struct result){};
+			answer(&ret[tried], OUTCOME_UNSUPPORTED, -EOPNOTSUPP,
+			       "%s: left, since this driver takes no fixed value",
+			       tunables[c->tunable].id);
+			continue;
+		}
+		r = act_apply(a, t, c, on_foreign, &ret[tried]);
+		taken |= !is_adaptive(c->tunable) && r >= 0;
 		if (r < 0)
 			worst = r;
 		if (is_refusal(&ret[tried]))
 			snprintf(cause, sizeof(cause), "%s was refused", tunables[c->tunable].id);
 	}
-	/* Adaptive was switched off for fixed values, and this driver has none. */
-	if (!*cause && fixed > 0 && taken == 0)
+	/* It showed values, and then took none. */
+	if (!*cause && fixed && !taken && changes[0].implied)
 		snprintf(cause, sizeof(cause), "this driver takes no fixed value");
 	if (!*cause)
 		return worst;
-	for (size_t i = tried; i < n; i++) {
-		ret[i] = (struct result){.known = ret[tried - 1].known};
-		answer(&ret[i], OUTCOME_REFUSED, -ECANCELED, "%s: not tried, since %s",
-		       tunables[changes[i].tunable].id, cause);
-	}
+	leave_rest(changes, tried, n, cause, ret[tried - 1].known, ret);
 	for (size_t i = tried; i > 0; i--)
 		if (ret[i - 1].outcome == OUTCOME_DONE)
-			roll_back(a, t, &changes[i - 1], before[i - 1], cause, &ret[i - 1]);
+			roll_back(a, t, &changes[i - 1], cause, &ret[i - 1]);
 	return worst < 0 ? worst : -EOPNOTSUPP;
 }

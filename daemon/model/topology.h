@@ -65,6 +65,7 @@ struct nic {
 	} channels, rings; /* rings: descriptors, no combined */
 };
 
+#define NAPI_SETTINGS (TUNABLE_IRQ_SUSPEND_TIMEOUT - TUNABLE_NAPI_THREADED + 1)
 /* A NAPI instance with an id, as netdev-genl's napi-get shows them; of a NIC that is up. */
 struct napi {
 	unsigned id;            /* now: a driver's reset gives another */
@@ -76,6 +77,7 @@ struct napi {
 	/* Which of TUNABLE_NAPI_THREADED … TUNABLE_IRQ_SUSPEND_TIMEOUT the kernel told of this one,
 	 * so that they can be set one by one: bit n is the n-th of them. */
 	uint32_t own_settings;
+	uint64_t setting[NAPI_SETTINGS]; /* those that it has; as of the last slow look */
 	char identity[IDENTITY_MAX];
 };
 #define NAPI_SETTING(id) (1U << ((id)-TUNABLE_NAPI_THREADED))

@@ -6,7 +6,7 @@
 #include "base/netlink-uapi.h"
 #include "base/scan.h"
 
-static const uint16_t attributes[] = {
+static const uint16_t attributes[NAPI_SETTINGS] = {
 	[TUNABLE_NAPI_THREADED - TUNABLE_NAPI_THREADED] = UAPI_NAPI_THREADED,
 	[TUNABLE_NAPI_DEFER_HARD_IRQS - TUNABLE_NAPI_THREADED] = UAPI_NAPI_DEFER_HARD_IRQS,
 	[TUNABLE_GRO_FLUSH_TIMEOUT - TUNABLE_NAPI_THREADED] = UAPI_NAPI_GRO_FLUSH_TIMEOUT,
@@ -20,7 +20,7 @@ struct instance {
 	unsigned irq;
 	pid_t pid;
 	uint32_t own_settings;
-	uint64_t setting[ELEMENTSOF(attributes)];
+	uint64_t setting[NAPI_SETTINGS];
 };
 
 static bool read_unsigned(const struct nlattr *a, unsigned *ret)
@@ -170,11 +170,18 @@ static uint64_t sign(const struct listing *l)
 	return hash;
 }
 
-uint64_t napis_signature(struct io *io)
+bool napis_refresh(struct io *io, struct topology *t, uint64_t signature)
 {
 	_cleanup_(listing_done) struct listing l = {};
 
-	return io->genl && list_instances(io, &l) >= 0 ? sign(&l) : 0;
+	if (list_instances(io, &l) < 0 || sign(&l) != signature)
+		return false;
+	for (size_t i = 0; i < l.n; i++)
+		for (unsigned n = 0; n < t->n_napis; n++)
+			if (t->napi[n].id == l.item[i].id)
+				memcpy(t->napi[n].setting, l.item[i].setting,
+				       sizeof(t->napi[n].setting));
+	return true;
 }
 
 /* Without the family: what the threads' names tell. */
@@ -316,6 +323,7 @@ static int build(const struct listing *l, struct topology *t, struct io *io)
 							      .irq = n->has_irq ? (int)n->irq : -1,
 							      .thread = n->pid,
 							      .own_settings = n->own_settings};
+			memcpy(t->napi[t->n_napis - 1].setting, n->setting, sizeof(n->setting));
 		}
 	if (t->napis_told) {
 		struct genl_request q = {

@@ -22,8 +22,9 @@
  */
 int napis_discover(struct io *io, const struct processes *p, struct topology *t,
 		   struct source_status *status, uint64_t *ret_signature);
-/* Only the signature: one request. 0 when it cannot be told. */
-uint64_t napis_signature(struct io *io);
+/* One request: reads the settings of the instances again, into T. False, and T is as before, when they
+ * are not those of SIGNATURE any more or cannot be listed. */
+bool napis_refresh(struct io *io, struct topology *t, uint64_t signature);
 
 /* A setting of the instance ID, which must belong to the NIC IFINDEX (0: any). -ENODEV: there is no
  * such instance, or it is another NIC's; -ENOENT: the kernel does not tell it. */

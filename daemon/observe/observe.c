@@ -54,7 +54,7 @@ struct observer {
 	struct processes processes;
 	struct irq_rows rows;
 	uint64_t nics;  /* nics_signature() */
-	uint64_t napis; /* napis_signature() */
+	uint64_t napis; /* signature of napis_discover() */
 	bool irqbalance;
 	struct hz_meter hz;
 
@@ -495,7 +495,7 @@ static int look_at_napis(struct observer *o, struct topology *t, struct snapshot
 {
 	int r;
 
-	if (!t->napis_told || napis_signature(o->io) == o->napis)
+	if (!t->napis_told || napis_refresh(o->io, t, o->napis))
 		return 0;
 	r = napis_discover(o->io, &o->processes, t, &s->source[SOURCE_NAPI], &o->napis);
 	o->napis_changed = true;

@@ -156,6 +156,7 @@ static void couple(const char *adaptive, const char *usecs, const char *frames,
 		wish(TUNABLE_COALESCE_RX_FRAMES, 0, frames),
 	};
 
+	c[0].implied = true;
 	act_apply_coupled(actuator, t, c, 3, ON_FOREIGN_YIELD, results);
 }
 
@@ -211,6 +212,13 @@ START_TEST(partial_failure_rolls_the_couple_back)
 	ck_assert_uint_eq(ledger_size(ledger), 0);
 	ck_assert_str_eq(g->log, "coalesce_adaptive_rx=0 coalesce_rx_usecs=8 "
 				 "coalesce_rx_usecs=50 coalesce_adaptive_rx=1 ");
+	/* The next round knows, and writes nothing. */
+	g->sets = 0;
+	couple("0", "8", "32", r);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(r[i].outcome, OUTCOME_REFUSED);
+	ck_assert_ptr_nonnull(strstr(r[0].text, "coalesce_rx_frames was refused before"));
+	ck_assert_uint_eq(g->sets, 0);
 }
 END_TEST
 
@@ -233,8 +241,9 @@ START_TEST(what_the_driver_lacks)
 	eth0->coalesce_has = 0x39;
 	start();
 	couple("0", "8", "32", r);
-	ck_assert_int_eq(r[0].outcome, OUTCOME_REFUSED);
+	ck_assert_int_eq(r[0].outcome, OUTCOME_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(r[0].text, "takes no fixed value"));
+	ck_assert_int_eq(r[1].outcome, OUTCOME_UNSUPPORTED);
 	ck_assert_uint_eq(eth0->coalesce[0], 1);
 	ck_assert_uint_eq(ledger_size(ledger), 0);
 	/* And no coalescing at all. */
