@@ -190,7 +190,8 @@ int nic_policy(const struct topology *t, const struct profile *p, unsigned nic, 
 	struct list l = {};
 
 	*ret = NULL;
-	if (nic >= t->n_nics || !*t->nic[nic].identity)
+	/* Many drivers make their queues only when they are opened (case H31, systemd#5645). */
+	if (nic >= t->n_nics || !*t->nic[nic].identity || !t->nic[nic].up)
 		return 0;
 	for (enum tunable_id id = TUNABLE_COALESCE_ADAPTIVE_RX; id <= TUNABLE_COALESCE_TX_FRAMES;
 	     id++)

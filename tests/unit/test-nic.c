@@ -630,6 +630,87 @@ START_TEST(replug)
 }
 END_TEST
 
+/* Case H31: what a driver takes before its interface is opened is undefined. At ifup it is due. */
+START_TEST(waits_for_ifup)
+{
+	boot();
+	tree_write(m->tree, SYSFS "flags", "0x1002\n");
+	ck_assert_int_eq(start_engine("coalesce_rx_usecs = 8;\n"), 0);
+	ticks(3);
+	ck_assert_uint_eq(g->sets, 0);
+	expect_originals();
+	tree_write(m->tree, SYSFS "flags", "0x1003\n");
+	engine_note_link_change(e);
+	ticks(4);
+	ck_assert_uint_eq(eth0->coalesce[1], 8);
+}
+END_TEST
+
+/* Case H29 (tuned#340): interfaces without a device are not asked, and nothing is said about them. */
+START_TEST(virtual_interfaces_are_left)
+{
+	struct machine_nic nics[] = {{.name = "veth0", .kind = MACHINE_VETH},
+				     {.name = "eth0", .kind = MACHINE_I40E, .queues = 2}};
+
+	m = machine_new(&(struct machine_spec){.cpus = 4, .nics = nics, .n_nics = 2});
+	g = fake_genl_new();
+	m->io.genl = &g->genl;
+	eth0 = fake_genl_add(g, 2, 2); /* here, the virtual one */
+	fake_genl_add(g, 3, 2);
+	ck_assert_int_eq(start_engine("coalesce_rx_usecs = 8;\n"), 0);
+	ticks(2);
+	expect_originals();
+	ck_assert_uint_eq(g->nic[1].coalesce[1], 8);
+}
+END_TEST
+
+/* Case H27 (tuned#728): a NIC that is renamed is the same one. */
+START_TEST(renamed)
+{
+	boot();
+	ck_assert_int_eq(start_engine("nics = ( { match = \"lan*\"; coalesce_rx_usecs = 9; }, "
+				      "{ match = \"eth*\"; coalesce_rx_usecs = 8; } );\n"),
+			 0);
+	ck_assert_uint_eq(eth0->coalesce[1], 8);
+	tree_remove(m->tree, "sys/class/net/eth0");
+	tree_link(m->tree, "sys/class/net/lan0", "../../devices/pci0000:00/0000:00:03.0/net/eth0");
+	engine_note_link_change(e);
+	ticks(4);
+	/* The rule for its new name counts, and the original is still that of the beginning. */
+	ck_assert_uint_eq(eth0->coalesce[1], 9);
+	ck_assert_int_eq(engine_stop(e), 0);
+	expect_originals();
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
+/* Somebody else's ethtool: theirs from then on, said once, whatever is looked at again (D09). */
+START_TEST(somebody_elses)
+{
+	unsigned long sets;
+	uint64_t serial;
+
+	boot();
+	ck_assert_int_eq(start_engine("coalesce_rx_usecs = 8;\n"), 0);
+	ticks(2);
+	eth0->coalesce[1] = 100;
+	ticks(12);
+	serial = e->history_serial;
+	sets = g->sets;
+	for (unsigned i = 0; i < 3; i++) {
+		fake_genl_reset(g, eth0);
+		engine_note_link_change(e);
+		ticks(12);
+	}
+	ck_assert_uint_eq(eth0->coalesce[1], 100);
+	ck_assert_uint_eq(g->sets, sets);
+	ck_assert_uint_le(e->history_serial - serial, 2);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_uint_eq(eth0->coalesce[1], 100);
+	ck_assert_uint_eq(eth0->coalesce[0], 1);
+}
+END_TEST
+
 START_TEST(set_and_release_by_hand)
 {
 	char error[512] = "";
@@ -713,6 +794,10 @@ int main(void)
 	tcase_add_test(c, profile_is_applied_and_holds);
 	tcase_add_test(c, reset_is_followed);
 	tcase_add_test(c, replug);
+	tcase_add_test(c, waits_for_ifup);
+	tcase_add_test(c, virtual_interfaces_are_left);
+	tcase_add_test(c, renamed);
+	tcase_add_test(c, somebody_elses);
 	tcase_add_test(c, set_and_release_by_hand);
 	tcase_add_test(c, killed_at_every_set);
 	return run_suite("nic", c);
