@@ -42,6 +42,7 @@ struct actuator {
 	bool dry;
 	struct memory *memory;
 	size_t n_memory;
+	char reason[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
 	bool writable[_TUNABLE_MAX];     /* a write has succeeded: no blocked family then */
@@ -76,7 +77,6 @@ struct attempt {
 	char wish[VALUE_MAX]; /* canonical, or the original as the kernel spelled it */
 	char now[VALUE_MAX];
 	char epp_before[64]; /* governor: its policy's EPP before the store; "": cannot change */
-	char reason[GENL_REASON_MAX]; /* the driver's own words for a refusal, or "" */
 	struct result *result;
 };
 
@@ -94,9 +94,8 @@ struct family {
 	int (*permit)(struct actuator *a, struct attempt *at);
 	/* NOW is what the kernel itself resets this setting to: nobody's will. */
 	bool (*was_reset)(struct actuator *a, const struct place *p, const char *now);
-	/* Writes VALUE; NULL: the file at the place's path. REASON has GENL_REASON_MAX bytes for the
-	 * kernel's own words. */
-	int (*store)(struct actuator *a, const struct place *p, const char *value, char *reason);
+	/* Writes VALUE; NULL: into its file. */
+	int (*store)(struct actuator *a, const struct place *p, const char *value);
 	/* The setting reads THEN instead of the wish: whether that is as good. It is remembered then,
 	 * so that the same wish asks for nothing the next time. */
 	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then);
@@ -126,6 +125,7 @@ void culprits(const struct topology *t, const struct tunable *tunable, char *buf
  * not unique; other errors: it cannot be told. P->name is set in any case. */
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	       const struct target *target, struct place *p);
+int place_store(struct actuator *a, const struct place *p, const char *value);
 int place_read(struct actuator *a, const struct place *p, char value[static VALUE_MAX]);
 
 /*

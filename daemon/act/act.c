@@ -251,12 +251,10 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
 	return r < 0 ? r : 0;
 }
 
-static int place_store(struct actuator *a, const struct place *p, const char *value,
-		       char reason[static GENL_REASON_MAX])
+int place_store(struct actuator *a, const struct place *p, const char *value)
 {
-	*reason = '\0';
-	return p->family->store ? p->family->store(a, p, value, reason)
-				: io_store(a->io, p->path, value);
+	a->reason[0] = '\0';
+	return p->family->store ? p->family->store(a, p, value) : io_store(a->io, p->path, value);
 }
 
 /* What an error of reading or writing means where the target may go away at any time. */
@@ -538,7 +536,7 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 static bool put_back(struct actuator *a, struct attempt *at, const char *then, bool entered)
 {
 	const struct place *p = &at->place;
-	char again[VALUE_MAX], reason[GENL_REASON_MAX];
+	char again[VALUE_MAX];
 	int r;
 
 	if (!then || !tunable_equal(p->tunable, then, at->now)) {
@@ -547,7 +545,7 @@ static bool put_back(struct actuator *a, struct attempt *at, const char *then, b
 		    ledger_enter(a->ledger, at->change, at->now, then) >= 0)
 			entered = true;
 		/* Only what is read says whether it worked. */
-		(void)place_store(a, p, at->now, reason);
+		(void)place_store(a, p, at->now);
 		if (place_read(a, p, again) < 0 || !tunable_equal(p->tunable, again, at->now)) {
 			strcpy(at->result->value, again);
 			return false;
@@ -626,7 +624,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 			(void)ledger_undo(a->ledger, p->id, p->target.identity);
 		return r;
 	}
-	stored = place_store(a, p, at->wish, at->reason);
+	stored = place_store(a, p, at->wish);
 	checked = place_read(a, p, then);
 	ok = stored >= 0 && checked >= 0 && tunable_equal(p->tunable, then, at->wish);
 	if (!ok && stored >= 0 && checked >= 0 && !restoring && p->family->settles_for &&

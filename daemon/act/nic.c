@@ -81,7 +81,7 @@ static void remember(char **into, const char *value)
 static bool nic_refused(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;
-	const char *colon = *at->reason ? ": " : "";
+	const char *colon = *a->reason ? ": " : "";
 	struct memory *m;
 
 	switch (error) {
@@ -90,7 +90,7 @@ static bool nic_refused(struct actuator *a, struct attempt *at, int error)
 		if (m)
 			m->unsupported = true;
 		answer(at->result, OUTCOME_UNSUPPORTED, error,
-		       "%s: this driver does not have it%s%s", p->name, colon, at->reason);
+		       "%s: this driver does not have it%s%s", p->name, colon, a->reason);
 		return true;
 	case -EINVAL:
 	case -ERANGE:
@@ -100,13 +100,13 @@ static bool nic_refused(struct actuator *a, struct attempt *at, int error)
 			remember(&m->refused_value, at->wish);
 		answer(at->result, OUTCOME_REFUSED, error,
 		       "%s: this driver does not take %.24s%s%s; it stays %.24s", p->name, at->wish,
-		       colon, at->reason, at->now);
+		       colon, a->reason, at->now);
 		return true;
 	case -EBUSY:
 	case -EAGAIN:
 		answer(at->result, OUTCOME_REFUSED, error,
 		       "%s: the device is busy with another change: try again later%s%s", p->name,
-		       colon, at->reason);
+		       colon, a->reason);
 		return true;
 	case -ENETDOWN:
 		answer(at->result, OUTCOME_REFUSED, error,
@@ -142,8 +142,7 @@ static bool coalesce_settles_for(struct actuator *a, struct attempt *at, const c
 	return m->rounded_wish && m->rounded_to;
 }
 
-static int coalesce_store(struct actuator *a, const struct place *p, const char *value,
-			  char *reason)
+static int coalesce_store(struct actuator *a, const struct place *p, const char *value)
 {
 	struct genl_request q;
 	uint64_t v;
@@ -154,11 +153,11 @@ static int coalesce_store(struct actuator *a, const struct place *p, const char 
 		return r < 0 ? r : -ERANGE;
 	ethtool_coalesce_request(&q, p->id, p->target.number, (uint32_t)v);
 	r = genl_ask(a->io->genl, &q, NULL, NULL);
-	memcpy(reason, q.reason, sizeof(q.reason));
+	memcpy(a->reason, q.reason, sizeof(a->reason));
 	return r;
 }
 
-static int napi_store(struct actuator *a, const struct place *p, const char *value, char *reason)
+static int napi_store(struct actuator *a, const struct place *p, const char *value)
 {
 	struct genl_request q;
 	uint64_t v;
@@ -169,7 +168,7 @@ static int napi_store(struct actuator *a, const struct place *p, const char *val
 		return r;
 	napi_set_request(&q, p->id, p->target.number, v);
 	r = genl_ask(a->io->genl, &q, NULL, NULL);
-	memcpy(reason, q.reason, sizeof(q.reason));
+	memcpy(a->reason, q.reason, sizeof(a->reason));
 	return r == -ENOENT ? -ENODEV : r;
 }
 
@@ -213,8 +212,7 @@ static int thread_permit(struct actuator *a _unused_, struct attempt *at)
 	return 0;
 }
 
-static int thread_store(struct actuator *a, const struct place *p, const char *value,
-			char *reason _unused_)
+static int thread_store(struct actuator *a, const struct place *p, const char *value)
 {
 	struct cpuset cpus;
 	int r;
