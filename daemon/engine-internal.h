@@ -50,6 +50,7 @@ struct history_entry {
 	/* HISTORY_VERDICT */
 	const char *verdict; /* a constant */
 	double before, after;
+	struct judged judged;
 };
 
 struct grounds {

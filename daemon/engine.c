@@ -230,7 +230,8 @@ static void carry_out(struct engine *e, uint64_t now)
 							.outcome = OUTCOME_UNCHANGED,
 							.verdict = v->verdict,
 							.before = v->before,
-							.after = v->after},
+							.after = v->after,
+							.judged = v->judged},
 				NULL, NULL, v->text);
 		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
 						      .change = &v->change,
@@ -276,8 +277,14 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	return engine_policy(e);
 }
 
+/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. So does a trial that is judged
+ * by ksoftirqd's waiting, also when its symptom is gone. */
 static bool needs_slow_looks(const struct engine *e)
 {
+	const struct change *on_trial;
+
+	if (e->profile->objective == OBJECTIVE_WAIT && decider_trials(e->decider, &on_trial, 1) > 0)
+		return true;
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
 		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
@@ -342,7 +349,6 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
-	/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. */
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

@@ -54,8 +54,9 @@ struct decisions {
 	struct trial_verdict {
 		struct change change;
 		const char *verdict;  /* "kept", "no effect", "worse", "inconclusive" */
-		double before, after; /* the symptom's measure: events per packet or per run */
-		char text[200];
+		double before, after; /* the symptom's measure: decide/objective.h */
+		struct judged judged;
+		char text[320];
 	} verdict;
 };
 

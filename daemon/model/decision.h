@@ -64,6 +64,13 @@ struct passed_list {
 	struct passed item[PASSED_MAX];
 };
 
+/* What a profile asks of a trial beside the cure of the symptom, and what became of it. */
+struct judged {
+	enum objective objective; /* OBJECTIVE_SYMPTOM: nothing else */
+	bool blind;               /* no sensor shows it: the symptom's measure alone decided */
+	double before, after;     /* decide/objective.h says of what */
+};
+
 enum change_class {
 	CLASS_POLICY,  /* the profile states it outright */
 	CLASS_TRIAL,   /* the loop moves it inside a range, and takes it back without effect */

@@ -522,7 +522,7 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 	if (text(profile, "inherits"))
 		fprintf(out, "inherits %s\n", text(profile, "inherits"));
 	show_matches(out, profile);
-	fputc('\n', out);
+	fprintf(out, "objective %s\n\n", text(profile, "objective") ?: "-");
 	json_object_foreach (settings, key, wish) {
 		char buf[128];
 		const char *cells[] = {key, buf, text(wish, "on_foreign"),
@@ -658,6 +658,11 @@ void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
 			  cell_time(when, get(verdict, "time")) ?: "-",
 			  text(verdict, "text") ?: "-", number(verdict, "before"),
 			  number(verdict, "after"));
+	if (json_is_object(get(verdict, "judged")))
+		show_item(out, "Objective", "%s%s",
+			  text(get(verdict, "judged"), "objective") ?: "-",
+			  is_true(get(verdict, "judged"), "seen") ? ""
+								  : ", which no sensor shows here");
 	if (json_is_object(over))
 		show_item(out, "Overridden", "%s by %s: %s",
 			  cell_time(when, get(over, "time")) ?: "-", text(over, "by") ?: "-",

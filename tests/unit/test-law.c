@@ -117,7 +117,12 @@ START_TEST(trial)
 	expect("the load stayed between %g and %g times what it was", LOAD_MIN, LOAD_MAX);
 	expect("not cost more than %g times the CPU time", GUARD_MAX);
 	expect("withdrawn for %d ticks and made again for %d", WITHDRAW_TICKS, AGAIN_TICKS);
-	expect("watched for %d times %d ticks", LONG_STRETCHES, JUDGE_TICKS);
+	expect("above %g times what it was", OBJECTIVE_WORSE);
+	expect("dropped packets %g %%, squeezed runs %g %%, waiting softirqs %g \\(mcs a packet, "
+	       "waiting tasks %g %% of the time",
+	       percent(DROPS_FLOOR), percent(SQUEEZES_FLOOR), WAIT_FLOOR, percent(WAKEUP_FLOOR));
+	expect("by %g %%, CPU time by %g %%", percent(EFFECT_MIN), percent(CPU_EFFECT_MIN));
+	expect("%d ticks without a reading", PATIENCE_TICKS);
 	expect("counted over %d ticks before and %d after", RARE_BASELINE_TICKS, RARE_TICKS);
 	expect("for %g %% of its time in softirq that was not before, for %d ticks in a row",
 	       percent(SATURATED), WORSE_TICKS);
