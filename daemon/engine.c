@@ -29,7 +29,7 @@ static int discover(struct engine *e)
 	window_reset(e->window);
 	decider_reset(e->decider);
 	e->decisions = NULL;
-	e->n_reported = 0;
+	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
 	return engine_place_from_ledger(e);
 }
 

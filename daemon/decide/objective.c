@@ -27,20 +27,6 @@ enum objective objective_of(enum symptom s)
 	}
 }
 
-/* How many of the newest ticks cover USEC; more than there are when they do not. */
-static unsigned ticks_of(const struct window *w, uint64_t usec)
-{
-	uint64_t covered = 0;
-	unsigned n = 0;
-
-	while (n < w->filled && covered < usec) {
-		const struct tick *t = window_tick(w, n++);
-
-		covered += t->end_usec - t->begin_usec;
-	}
-	return covered < usec ? n + 1 : n;
-}
-
 static enum measured measure_wait(const struct window *w, const struct cpuset *cpus, unsigned ticks,
 				  double *ret)
 {
@@ -54,7 +40,7 @@ static enum measured measure_wait(const struct window *w, const struct cpuset *c
 		if (!d || !(d->have & HAVE_KSOFTIRQD))
 			continue;
 		waited += (double)d->ksoftirqd_wait_ns / NSEC_PER_USEC;
-		span = MAX(span, ticks_of(w, d->ksoftirqd_usec));
+		span = MAX(span, window_ticks(w, d->ksoftirqd_usec));
 	}
 	if (span == 0 || span > ticks)
 		return MEASURED_NOT_DUE;

@@ -124,3 +124,13 @@ int change_command(const struct change *c, char *buf, size_t size)
 	}
 	return r < 0 ? r : 0;
 }
+
+unsigned reports_on_new_host(struct symptom_report *list, unsigned n)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (list[i].nic < 0 && list[i].irq < 0)
+			list[left++] = list[i];
+	return left;
+}

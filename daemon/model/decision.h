@@ -53,6 +53,11 @@ struct symptom_report {
 	char text[256]; /* one sentence for an admin */
 };
 
+/* The host changed: what was reported of NICs and interrupts is dropped from LIST, since their numbers
+ * may be others' now; what is about CPUs goes on, and is not announced again. Returns how many are
+ * left of N. */
+unsigned reports_on_new_host(struct symptom_report *list, unsigned n);
+
 /* A lever that was considered for a symptom and not taken. */
 struct passed {
 	enum tunable_id tunable; /* TUNABLE_IRQ_AFFINITY: placement */

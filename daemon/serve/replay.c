@@ -275,7 +275,7 @@ static int begin(struct replay *p)
 	p->n_placed = tick->topology->n_irqs;
 	window_reset(p->window);
 	decider_reset(p->decider);
-	p->n_reported = 0;
+	p->n_reported = reports_on_new_host(p->reported, p->n_reported);
 	if (p->begun)
 		tell(p, (struct replay_event){.kind = REPLAY_HOST});
 	p->begun = true;

@@ -79,6 +79,7 @@ START_TEST(thresholds)
 	expect("on what the last %d ticks show, in at least %d of which its counter grew, and "
 	       "leaves after %d calm ticks",
 	       DETECT_TICKS, DETECT_GROWN, LEAVE_TICKS);
+	expect("it gets %g packets a second or more", RECEIVES_MIN);
 	expect("%g %% of the packets that arrived at a CPU were dropped; or %g %% of at least %d "
 	       "packets",
 	       percent(DROP_SHARE_ENTER), percent(DROP_SHARE_BURST), DROP_BURST_PACKETS);
