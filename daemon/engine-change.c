@@ -20,6 +20,7 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 	const struct symptom_report *report = NULL;
 	const struct passed_list *passed = NULL;
 
+	unmet_note(e->unmet, c, r->outcome, r->value);
 	/* What was so already is no event. */
 	if (r->outcome == OUTCOME_UNCHANGED || engine_is_repeat(e, c, r))
 		return;
@@ -183,6 +184,7 @@ int engine_policy(struct engine *e)
 	e->policy_due = false;
 	if (!changes)
 		return log_oom();
+	memset(e->unmet, 0, sizeof(e->unmet));
 	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
 		return 0;
 	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);

@@ -92,6 +92,7 @@ struct engine {
 	struct snapshot *snapshot;
 	struct window *window;
 	struct values values;
+	struct unmet unmet[_TUNABLE_MAX];
 
 	struct decider *decider;
 	const struct decisions *decisions; /* of the last tick; NULL before the first */

@@ -298,7 +298,8 @@ static bool needs_slow_looks(const struct engine *e)
 		return true;
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
-		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
+		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET &&
+		    e->decisions->report[i].symptom != SYMPTOM_LOW_RATE)
 			return true;
 	return false;
 }
@@ -341,6 +342,7 @@ int engine_tick(struct engine *e)
 		.topology = e->topology,
 		.profile = e->profile,
 		.values = &e->values,
+		.unmet = e->unmet,
 		.changes_per_hour = e->config.max_changes_per_hour,
 		.moves_per_round = e->config.max_moves_per_round,
 		.placed = engine_placed,

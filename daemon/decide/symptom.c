@@ -390,5 +390,6 @@ void symptoms_find(struct symptoms *s, const struct decide_input *in, struct dec
 	find_softirq_hog(s, in, out);
 	find_leaks(s, in, out);
 	find_pingpong(s, in, out);
+	find_low_rate(s, in, out);
 	find_blind(s, in, out);
 }

@@ -79,6 +79,10 @@ struct symptoms {
 	uint64_t stalled_usec, stalled_since_usec;
 	char stalled_text[192];
 	uint64_t blind_since_usec;
+	/* low-rate.c */
+	bool rate_is_low;
+	uint64_t rate_since_usec; /* since when it is the other; 0: it is not */
+	uint64_t low_since_usec;
 	/* by interrupt, while the topology stays as it is */
 	unsigned n_irqs;
 	uint8_t *leaked_ticks;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
+#include "decide/low-rate.h"
 #include "decide/trial.h"
 #include "lib/run.h"
 
@@ -104,6 +105,12 @@ START_TEST(thresholds)
 	       PINGPONG_RATE_MIN, percent(PINGPONG_WAIT_SHARE), PINGPONG_WAIT_USEC);
 	expect("for %d ticks an interrupt that softnetd placed", DETECT_TICKS);
 	expect("for %u seconds after the kernel logged", seconds(NOHZ_FRESH_USEC));
+	expect("%g to %g packets a second, for %u seconds without a break, until it gets less than half or "
+	       "more than twice of that",
+	       LOW_RATE_MIN, LOW_RATE_MAX, seconds(LOW_RATE_USEC));
+	for (size_t i = 0; i < _TUNABLE_MAX; i++)
+		if (tunables[i].for_latency)
+			expect("%s", tunables[i].id);
 	expect("nothing is changed for %u seconds", seconds(HANDS_OFF_USEC));
 }
 END_TEST
