@@ -11,6 +11,7 @@
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
+#include "observe/link-files.h"
 #include "observe/observe.h"
 #include "observe/units.h"
 
@@ -89,6 +90,7 @@ struct engine {
 
 	struct observer *observer;
 	struct topology *topology;
+	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;
 	struct values values;

@@ -20,6 +20,8 @@ static int discover(struct engine *e)
 	if (r < 0)
 		return log_error_errno(r, "Cannot find out what this machine is made of");
 	r = observer_snapshot_new(t, &s);
+	if (r >= 0)
+		r = link_claims_read(e->io, &e->link_claims);
 	if (r < 0)
 		return log_oom();
 	topology_free(e->topology);
@@ -153,6 +155,7 @@ void engine_free(struct engine *e)
 	window_free(e->window);
 	snapshot_free(e->snapshot);
 	topology_free(e->topology);
+	link_claims_done(&e->link_claims);
 	observer_free(e->observer);
 	ledger_free(e->ledger);
 	profile_free(e->profile);

@@ -344,6 +344,22 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+/* udev's .link files: no daemon, but after a driver reset their values are there again. */
+static void show_link_files(FILE *out, const json_t *files)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (files, i, f) {
+		fprintf(out, "udev sets %s: %s:%.0f %s=%s", text(f, "of") ?: "-",
+			text(f, "file") ?: "-", number(f, "line"), text(f, "key") ?: "-",
+			text(f, "value") ?: "");
+		if (text(f, "setting"))
+			fprintf(out, " (softnetd's %s)", text(f, "setting"));
+		fputc('\n', out);
+	}
+}
+
 static void show_advised(FILE *out, const json_t *status)
 {
 	const json_t *a;
@@ -384,6 +400,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_advised(out, status);
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
+	show_link_files(out, get(status, "link_files"));
 	show_blind(out, get(status, "blind"));
 }
 
