@@ -144,6 +144,9 @@ void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
 
+/* engine-vanished.c: after the host was looked at anew. */
+void engine_drop_vanished(struct engine *e);
+
 /* engine-history.c: what happened, why, and what is not to be said. */
 /* Takes in a copy of ENTRY, with serial and time, and of TEXT; REPORT and PASSED may be NULL. */
 void engine_remember(struct engine *e, const struct history_entry *entry,

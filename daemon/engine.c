@@ -285,6 +285,7 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	r = discover(e);
 	if (r < 0)
 		return r;
+	engine_drop_vanished(e);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
