@@ -30,6 +30,8 @@ struct verb;
 struct ctl {
 	bool json;
 	const char *root;       /* --root; NULL: the live host */
+	const char *host;       /* --host; NULL: this one */
+	const char *machine;    /* --machine; NULL: no container */
 	const char *config_dir; /* --config-dir; NULL: where they are installed */
 	double seconds;         /* -d, for the verbs that take it; 0: not given */
 	const char *output;     /* -o, likewise; NULL: not given, "-": standard output */
@@ -42,8 +44,9 @@ struct ctl {
 
 	struct io *io; /* ctl_io() */
 	bool io_failed;
-	sd_bus *bus; /* daemon_connect() */
-	char **dirs; /* ctl_config_dirs() */
+	sd_bus *bus;             /* to the daemon, once it was asked something */
+	const char *destination; /* its name there; NULL: nobody else is on it */
+	char **dirs;             /* ctl_config_dirs() */
 };
 
 struct verb {
@@ -53,6 +56,7 @@ struct verb {
 	const char *more;   /* what --help of the verb adds; NULL: nothing */
 	const char *method; /* the call of org.softnetd1.Manager behind it; NULL: needs no daemon */
 	unsigned min_args, max_args; /* words after the verb */
+	bool remote;                 /* makes sense with --host and --machine */
 	bool duration;               /* takes -d SECONDS */
 	bool output;                 /* takes -o FILE */
 	bool profile;                /* takes --profile NAME */

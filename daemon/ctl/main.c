@@ -20,6 +20,7 @@ const struct verb ctl_verbs[] = {
 			"and where their interrupts arrive, what binds and by which numbers, the settings\n"
 			"that are changed and why, and what cannot be seen on this host.",
 		.method = "Describe",
+		.remote = true,
 		.run = verb_status,
 	},
 	{
@@ -31,6 +32,7 @@ const struct verb ctl_verbs[] = {
 			"Exit status 0: nothing binds, 5: something does.",
 		.method = "Diagnose",
 		.duration = true,
+		.remote = true,
 		.run = verb_diagnose,
 	},
 	{
@@ -41,6 +43,7 @@ const struct verb ctl_verbs[] = {
 			"policy0. Without softnetd, the kernel's values are shown.",
 		.method = "DescribeSettings",
 		.max_args = 1,
+		.remote = true,
 		.run = verb_get,
 	},
 	{
@@ -48,21 +51,23 @@ const struct verb ctl_verbs[] = {
 		.args = "SETTING[@TARGET] VALUE",
 		.help = "Change a setting and pin it: softnetd leaves it until release",
 		.more = "Without a TARGET, a setting of interrupts or policies is changed for all of them.\n"
-			"Needs root. The original comes back by release, by restore, or when softnetd\n"
-			"stops.",
+			"The original comes back by release, by restore, or when softnetd stops. Needs root,\n"
+			"or polkit's permission.",
 		.method = "SetSetting",
 		.min_args = 2,
 		.max_args = 2,
+		.remote = true,
 		.run = verb_set,
 	},
 	{
 		.name = "release",
 		.args = "SETTING[@TARGET]",
 		.help = "Give a setting back: its original, or what the profile states",
-		.more = "Needs root.",
+		.more = "Needs root, or polkit's permission.",
 		.method = "ReleaseSetting",
 		.min_args = 1,
 		.max_args = 1,
+		.remote = true,
 		.run = verb_release,
 	},
 	{
@@ -74,10 +79,11 @@ const struct verb ctl_verbs[] = {
 			"  profile check FILE   Check a file without using it\n"
 			"  profile set NAME     Use a profile until clear, or until softnetd stops\n"
 			"  profile clear        Back to the profile of softnetd.conf\n"
-			"set and clear need softnetd and root; the others need neither.",
+			"set and clear need softnetd, and root or polkit's permission; the others need neither.",
 		.method = "DescribeProfiles, DescribeProfile, SetProfile, ClearProfile",
 		.min_args = 1,
 		.max_args = 2,
+		.remote = true,
 		.run = verb_profile,
 	},
 	{
@@ -86,10 +92,10 @@ const struct verb ctl_verbs[] = {
 		.help = "Run a command with a profile in force",
 		.more = "The profile is in force before the command begins and until it ends, also when\n"
 			"softnetctl is killed meanwhile; of several holds the newest counts. Signals are\n"
-			"handed on. Needs root; the command runs as the same user.\n"
+			"handed on. Needs root, or polkit's permission; the command runs as the same user.\n"
 			"Exit status: that of the command, 128 + N when signal N ended it, 127 when there\n"
-			"is no such command and 126 when it cannot be executed. Without softnetd (3), root\n"
-			"(4) or that profile (1) the command is not run, unless with --best-effort.",
+			"is no such command and 126 when it cannot be executed. Without softnetd (3),\n"
+			"permission (4) or that profile (1) the command is not run, unless with --best-effort.",
 		.method = "HoldProcess",
 		.min_args = 1,
 		.max_args = UINT_MAX,
@@ -103,6 +109,7 @@ const struct verb ctl_verbs[] = {
 		.more = "Oldest first. softnetd keeps the newest 256 entries.",
 		.method = "History",
 		.lines = true,
+		.remote = true,
 		.run = verb_history,
 	},
 	{
@@ -113,6 +120,7 @@ const struct verb ctl_verbs[] = {
 			"newest of that id); without one, the newest change.",
 		.method = "Explain",
 		.max_args = 1,
+		.remote = true,
 		.run = verb_explain,
 	},
 	{
@@ -120,20 +128,23 @@ const struct verb ctl_verbs[] = {
 		.args = "ID",
 		.help = "Do not say this advice any more",
 		.more = "It is neither logged nor shown, only counted (in status), until unsilence or until\n"
-			"softnetd stops; `silence` in softnetd.conf lasts. Needs root.",
+			"softnetd stops; `silence` in softnetd.conf lasts. Needs root, or\n"
+			"polkit's permission.",
 		.method = "Silence",
 		.min_args = 1,
 		.max_args = 1,
+		.remote = true,
 		.run = verb_silence,
 	},
 	{
 		.name = "unsilence",
 		.args = "ID",
 		.help = "Say that advice again",
-		.more = "Needs root.",
+		.more = "Needs root, or polkit's permission.",
 		.method = "Unsilence",
 		.min_args = 1,
 		.max_args = 1,
+		.remote = true,
 		.run = verb_unsilence,
 	},
 	{
@@ -141,8 +152,9 @@ const struct verb ctl_verbs[] = {
 		.args = "",
 		.help = "Make softnetd read its configuration again",
 		.more = "Everything is read and checked first; with a fault in any file nothing changes.\n"
-			"Needs root.",
+			"Needs root, or polkit's permission.",
 		.method = "Reload",
+		.remote = true,
 		.run = verb_reload,
 	},
 	{
@@ -151,8 +163,10 @@ const struct verb ctl_verbs[] = {
 		.help = "Give back the original of every setting softnetd changed",
 		.more = "Works without softnetd too: after a crash, from the ledger it left. A setting that\n"
 			"somebody else changed meanwhile is left alone and named. softnetd, when it runs,\n"
-			"goes on with its profile at the next reload or profile change. Needs root.",
+			"goes on with its profile at the next reload or profile change. Needs root, or with\n"
+			"softnetd polkit's permission.",
 		.method = "Restore",
+		.remote = true,
 		.run = verb_restore,
 	},
 	{
@@ -196,6 +210,7 @@ const struct verb ctl_verbs[] = {
 		.name = "version",
 		.args = "",
 		.help = "Show the versions of this program and of the softnetd that runs",
+		.remote = true,
 		.run = verb_version,
 	},
 	{.name = NULL},
@@ -204,6 +219,8 @@ const struct verb ctl_verbs[] = {
 static const struct option long_options[] = {
 	{"json", no_argument, NULL, 'j'},
 	{"root", required_argument, NULL, 'R'},
+	{"host", required_argument, NULL, 'H'},
+	{"machine", required_argument, NULL, 'M'},
 	{"config-dir", required_argument, NULL, 'C'},
 	{"duration", required_argument, NULL, 'd'},
 	{"output", required_argument, NULL, 'o'},
@@ -230,6 +247,9 @@ static void print_options(const struct verb *verb)
 	if (!verb || verb->command)
 		puts("      --reason TEXT       Why the profile is held, for status\n"
 		     "      --best-effort       Run the command also when its profile cannot be held");
+	if (!verb || verb->remote)
+		puts("  -H, --host [USER@]HOST  Ask the softnetd of another host, by ssh\n"
+		     "  -M, --machine NAME      Ask that of a local container");
 	puts("      --json              Print JSON, for programs\n"
 	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
 	     "      --config-dir DIR    Read the shipped profiles from DIR, not " PREFIX
@@ -390,14 +410,20 @@ static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:n:" : ":hd:o:n:", long_options, NULL)) >=
-	       0) {
+	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:n:H:M:" : ":hd:o:n:H:M:", long_options,
+				NULL)) >= 0) {
 		switch (c) {
 		case 'j':
 			ctl->json = true;
 			break;
 		case 'R':
 			ctl->root = optarg;
+			break;
+		case 'H':
+			ctl->host = optarg;
+			break;
+		case 'M':
+			ctl->machine = optarg;
 			break;
 		case 'C':
 			ctl->config_dir = optarg;
@@ -504,6 +530,11 @@ static int run(struct ctl *ctl, int argc, char **argv)
 	if ((ctl->reason || ctl->best_effort) && !verb->command)
 		return ctl_usage(ctl, "%s takes no --%s", verb->name,
 				 ctl->reason ? "reason" : "best-effort");
+	if ((ctl->host || ctl->machine) && !verb->remote)
+		return ctl_usage(ctl, "%s takes no --%s", verb->name,
+				 ctl->host ? "host" : "machine");
+	if (!!ctl->host + !!ctl->machine + !!ctl->root > 1)
+		return ctl_usage(ctl, "Only one of --host, --machine and --root can be looked at");
 	if (words < verb->min_args)
 		return ctl_usage(ctl, "%s wants %s", verb->name, verb->args);
 	if (words > verb->max_args)

@@ -122,8 +122,6 @@ int verb_set(struct ctl *ctl, int argc _unused_, char **argv)
 	split(argv[1], &setting, &target);
 	r = check_setting(setting);
 	if (r == CTL_FINE)
-		r = need_root(ctl);
-	if (r == CTL_FINE)
 		r = daemon_call(ctl, "SetSetting", NULL, "sss", setting, target, argv[2]);
 	return r == CTL_FINE ? print_setting(ctl, setting, target) : r;
 }
@@ -135,8 +133,6 @@ int verb_release(struct ctl *ctl, int argc _unused_, char **argv)
 
 	split(argv[1], &setting, &target);
 	r = check_setting(setting);
-	if (r == CTL_FINE)
-		r = need_root(ctl);
 	if (r == CTL_FINE)
 		r = daemon_call(ctl, "ReleaseSetting", NULL, "ss", setting, target);
 	return r == CTL_FINE ? print_setting(ctl, setting, target) : r;

@@ -107,15 +107,14 @@ expect "restore with nothing to restore" 0 "Nothing to give back" ctl restore
 expect_json "restore --json" '.restored == [] and .failed == 0' ctl restore --json
 
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
-	skip "changing verbs need root" "not root, or no setpriv"
+	skip "restore needs root" "not root, or no setpriv"
+elif [ -e /run/softnetd/bus ]; then
+	skip "restore needs root" "softnetd runs on this host"
 else
 	cp "$BUILD/softnetctl" "$tmp/softnetctl"
-	for v in "set netdev_budget 400" "release netdev_budget" restore reload "profile set balanced"; do
-		# On the live host, but refused before anybody is asked.
-		# shellcheck disable=SC2086
-		expect "$v needs root" 4 "needs root" setpriv --reuid=65534 --regid=65534 --clear-groups \
-			"$tmp/softnetctl" $v
-	done
+	# On the live host, but refused before anything is looked at.
+	expect "restore needs root" 4 "needs root" env DBUS_SYSTEM_BUS_ADDRESS="unix:path=$tmp/none" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/softnetctl" restore
 fi
 
 if [ -e /dev/full ]; then
