@@ -105,6 +105,8 @@ static int profile_clear_verb(struct ctl *ctl, const char *name _unused_)
 	return r == CTL_FINE ? print_profile_in_force(ctl) : r;
 }
 
+const char *const profile_verbs[] = {"list", "show", "check", "set", "clear", NULL};
+
 int verb_profile(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct {
@@ -115,7 +117,6 @@ int verb_profile(struct ctl *ctl, int argc, char **argv)
 		{"check", "FILE", profile_check_verb}, {"set", "NAME", profile_set_verb},
 		{"clear", NULL, profile_clear_verb},
 	};
-	static const char *const names[] = {"list", "show", "check", "set", "clear", NULL};
 	const char *near;
 
 	if (!ctl_config_dirs(ctl))
@@ -130,7 +131,7 @@ int verb_profile(struct ctl *ctl, int argc, char **argv)
 					 argv[2]);
 		return subs[i].run(ctl, argc > 2 ? argv[2] : NULL);
 	}
-	near = nearest_name(argv[1], names);
+	near = nearest_name(argv[1], profile_verbs);
 	return ctl_usage(ctl, "No \"profile %s\"%s%s%s", argv[1], near ? "; did you mean \"" : "",
 			 near ?: "", near ? "\"?" : "");
 }
