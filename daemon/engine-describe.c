@@ -278,6 +278,10 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 	put(d, "now",
 	    streq(state, "held") || streq(state, "foreign") ? json_string(now) : json_null());
 	put(d, "state", json_string(state));
+	put(d, "source",
+	    streq(state, "held") || streq(state, "foreign")
+		    ? engine_value_source(e, l->tunable, &target, now)
+		    : json_null());
 	put(d, "class", json_string(change_class_to_string(l->class)));
 	put(d, "decision", text_or_null(l->decision));
 	put(d, "why", text_or_null(h ? h->change->why : NULL));

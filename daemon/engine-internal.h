@@ -173,6 +173,12 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
+/* engine-describe-settings.c */
+/* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
+ * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */
+json_t *engine_value_source(const struct engine *e, enum tunable_id id, const struct target *target,
+			    const char *value);
+
 static inline enum mode engine_mode(const struct engine *e)
 {
 	return e->have_mode_override ? e->mode_override : e->config.mode;

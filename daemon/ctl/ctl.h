@@ -107,6 +107,7 @@ int verb_unsilence(struct ctl *ctl, int argc, char **argv);
 int verb_history(struct ctl *ctl, int argc, char **argv);
 int verb_reload(struct ctl *ctl, int argc, char **argv);
 int verb_restore(struct ctl *ctl, int argc, char **argv);
+int verb_cat_config(struct ctl *ctl, int argc, char **argv);
 int verb_decode(struct ctl *ctl, int argc, char **argv);
 int verb_record(struct ctl *ctl, int argc, char **argv);
 int verb_replay(struct ctl *ctl, int argc, char **argv);

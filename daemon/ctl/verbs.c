@@ -172,6 +172,16 @@ const struct verb ctl_verbs[] = {
 		.run = verb_restore,
 	},
 	{
+		.name = "cat-config",
+		.args = "[PROFILE …]",
+		.help = "Show the configuration files that count, in their order",
+		.more = "softnetd.conf and the profile in force, or the PROFILEs: each with its drop-ins and,\n"
+			"before it, what it inherits; later files are laid over earlier ones, key by key.",
+		.max_args = UINT_MAX,
+		.complete = {COMPLETE_PROFILE, COMPLETE_PROFILE},
+		.run = verb_cat_config,
+	},
+	{
 		.name = "decode",
 		.args = "KIND FILE|-",
 		.help = "Explain a pasted dump: softnet-stat, softirqs, interrupts or kmsg",

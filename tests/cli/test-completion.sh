@@ -23,7 +23,7 @@ in_bash() {
 # is NAME GOT WANT
 is() { [ "$2" = "$3" ] && ok "$1" || not_ok "$1" "not \"$3\": $2"; }
 
-verbs=$(softnetctl --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | sort)
+verbs=$(softnetctl --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]\+\) .*/\1/p' | sort)
 options=$(softnetctl --help | sed -n '/^Options:/,/^$/s/.* \(--[a-z-]\+\) .*/\1/p' | sort)
 settings=$(softnetctl "${here[@]}" get --json 2>/dev/null | jq -r '.[].setting' | sort -u)
 is "all verbs" "$(in_bash "softnetctl ")" "$verbs"

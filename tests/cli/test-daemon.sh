@@ -36,6 +36,13 @@ expect "set" 0 "pinned by hand" ctl set netdev_budget 600
 [ "$(value netdev_budget)" = 600 ] && ok "it is written" || not_ok "it is written" "$(value netdev_budget)"
 expect_json "get knows the original" '.[0].original == "300" and .[0].value == "600"' \
 	ctl get netdev_budget --json
+expect_json "get knows by whom" '.[0].source == {"kind": "manual", "text": "pinned by hand"}' \
+	ctl get netdev_budget --json
+expect_json "and by whom the others" '.[0].source.kind == "kernel-default"' ctl get netdev_max_backlog --json
+put proc/sys/net/core/netdev_budget 601
+expect_json "also when it was somebody else" '.[0].source | .kind == "foreign" and (.text | contains("600"))' \
+	ctl get netdev_budget --json
+put proc/sys/net/core/netdev_budget 600
 expect_json "status holds it" '.changes[0] | .setting == "netdev_budget" and .original == "300"' \
 	ctl status --json
 expect "set of nonsense" 2 "no number" ctl set netdev_budget many
@@ -67,6 +74,11 @@ expect_json "… is seen" '.daemon.profile == "throughput" and .daemon.profile_c
 expect "profile set of one that is none" 1 "did you mean balanced" ctl profile set balnced
 expect "… leaves the one in force" 0 "profile throughput (manual)" ctl status
 expect "profile clear" 0 "balanced is in force" ctl profile clear
+expect "profile set of one that states numbers" 0 "low-latency" ctl profile set low-latency
+line=$(grep -n '^busy_poll = ' config/profiles/low-latency.conf | cut -d: -f1)
+expect "its value comes from its file and line" 0 "profile low-latency, config/profiles/low-latency.conf:$line" \
+	ctl get busy_poll
+ctl profile clear >/dev/null
 expect "reload" 0 "balanced is in force" ctl reload
 [ "$(value netdev_budget)" = 300 ] && ok "what the other profile wanted went back" ||
 	not_ok "what the other profile wanted went back" "$(value netdev_budget)"
