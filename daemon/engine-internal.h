@@ -6,6 +6,7 @@
 #include "act/act.h"
 #include "act/ledger.h"
 #include "act/restore.h"
+#include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
 #include "engine.h"
@@ -97,6 +98,7 @@ struct engine {
 	struct ledger *ledger;
 	struct actuator *actuator; /* apply */
 	struct actuator *dry;      /* observe and advise */
+	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
 	struct pin *pins;
 	size_t n_pins;
@@ -160,6 +162,9 @@ bool engine_is_silenced(const struct engine *e, const char *id);
 bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
+
+/* Once the mode is apply. */
+void engine_selftest(struct engine *e);
 
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);

@@ -63,6 +63,23 @@ static int clean_up_after_crash(struct engine *e)
 	return 0;
 }
 
+void engine_selftest(struct engine *e)
+{
+	char text[512];
+	bool any = false;
+
+	selftest_run(e->io, e->topology, &e->selftest);
+	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
+		if (selftest_refusal(&e->selftest, i, text, sizeof(text))) {
+			log_warning("Cannot be written here: %s", text);
+			any = true;
+		}
+	if (any)
+		log_notice(
+			"That is a container, or the sandbox of softnetd.service (ReadWritePaths=; "
+			"\"systemctl edit softnetd\" adds to it); nothing was written for this test");
+}
+
 int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_pid,
 	       struct engine **ret)
 {
@@ -103,6 +120,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		r = engine_choose_first(e);
 	if (r < 0)
 		return r;
+	if (engine_mode(e) == MODE_APPLY)
+		engine_selftest(e);
 	if (o->lock) {
 		r = clean_up_after_crash(e);
 		if (r < 0)

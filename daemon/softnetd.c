@@ -319,15 +319,19 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	uint64_t now = io_now(d->io, CLOCK_MONOTONIC);
 	int r;
 
-	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
+	sd_notifyf(false,
+		   "RELOADING=1\nMONOTONIC_USEC=%" PRIu64
+		   "\nSTATUS=Reading the configuration again",
+		   now);
 	r = engine_reload(d->engine, &complaints);
 	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	complaints_done(&complaints);
 	if (r < 0)
 		log_error("The configuration is not used; softnetd goes on with the one it has");
 	refresh_buses(d);
-	sd_notify(false, "READY=1");
 	d->status_usec = 0;
+	tell_status(d, now);
+	sd_notify(false, "READY=1");
 	return 0;
 }
 
@@ -464,6 +468,7 @@ static int run(struct daemon *d, const struct options *o)
 		return log_error_errno(r, "Cannot set up the event loop");
 	if (sd_watchdog_enabled(false, &d->watchdog_usec) <= 0)
 		d->watchdog_usec = 0;
+	tell_status(d, io_now(d->io, CLOCK_MONOTONIC));
 	sd_notify(false, "READY=1");
 	r = sd_event_loop(d->event);
 	if (r < 0)
@@ -476,7 +481,7 @@ static int stop(struct daemon *d)
 {
 	int r = 0;
 
-	sd_notify(false, "STOPPING=1");
+	sd_notify(false, "STOPPING=1\nSTATUS=Stopping");
 	if (d->holds)
 		holds_forget(d->holds);
 	bus_server_free(TAKE_PTR(d->bus));

@@ -294,6 +294,19 @@ static void show_list(FILE *out, const char *title, const json_t *list)
 		fprintf(out, "%s: %s\n", title, json_string_value(item) ?: "-");
 }
 
+/* One line; what is refused stands among what hinders. */
+static void show_writable(FILE *out, const json_t *list)
+{
+	size_t refused = 0, i;
+	const json_t *one;
+
+	json_array_foreach (list, i, one)
+		refused += number(one, "refused") > 0;
+	if (json_array_size(list) > 0)
+		fprintf(out, "writable: %zu of the %zu settings that this host has\n",
+			json_array_size(list) - refused, json_array_size(list));
+}
+
 static void show_pins(FILE *out, const json_t *status)
 {
 	const json_t *pin;
@@ -382,6 +395,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_pins(out, status);
 	show_holds(out, status);
 	show_advised(out, status);
+	show_writable(out, get(status, "writable"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
 	show_blind(out, get(status, "blind"));
