@@ -21,6 +21,7 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 	const struct symptom_report *report = NULL;
 	const struct passed_list *passed = NULL;
 
+	unmet_note(e->unmet, c, r->outcome, r->value);
 	/* What was so already is no event. */
 	if (r->outcome == OUTCOME_UNCHANGED || (c->implied && r->outcome == OUTCOME_UNSUPPORTED) ||
 	    engine_is_repeat(e, c, r))
@@ -235,6 +236,7 @@ int engine_policy(struct engine *e)
 	e->policy_due = false;
 	if (!changes)
 		return log_oom();
+	memset(e->unmet, 0, sizeof(e->unmet));
 	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
 		return 0;
 	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
@@ -328,6 +330,11 @@ void engine_sweep(struct engine *e)
 			note_result(e, &c, &r);
 		} else {
 			act_apply(e->actuator, e->topology, &c, on_foreign, &r);
+			/* It is another's number already: the host is not what it was taken for. */
+			if (r.outcome == OUTCOME_UNSUPPORTED) {
+				engine_note_link_change(e);
+				continue;
+			}
 			note_result(e, &c, &r);
 		}
 		if (r.outcome == OUTCOME_FOREIGN) {

@@ -6,11 +6,13 @@
 #include "act/act.h"
 #include "act/ledger.h"
 #include "act/restore.h"
+#include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
+#include "observe/link-files.h"
 #include "observe/observe.h"
 #include "observe/units.h"
 
@@ -50,6 +52,7 @@ struct history_entry {
 	/* HISTORY_VERDICT */
 	const char *verdict; /* a constant */
 	double before, after;
+	struct judged judged;
 };
 
 struct grounds {
@@ -88,15 +91,18 @@ struct engine {
 
 	struct observer *observer;
 	struct topology *topology;
+	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;
 	struct values values;
+	struct unmet unmet[_TUNABLE_MAX];
 
 	struct decider *decider;
 	const struct decisions *decisions; /* of the last tick; NULL before the first */
 	struct ledger *ledger;
 	struct actuator *actuator; /* apply */
 	struct actuator *dry;      /* observe and advise */
+	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
 	struct pin *pins;
 	size_t n_pins;
@@ -141,6 +147,9 @@ void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
 
+/* engine-vanished.c: after the host was looked at anew. */
+void engine_drop_vanished(struct engine *e);
+
 /* engine-history.c: what happened, why, and what is not to be said. */
 /* Takes in a copy of ENTRY, with serial and time, and of TEXT; REPORT and PASSED may be NULL. */
 void engine_remember(struct engine *e, const struct history_entry *entry,
@@ -162,6 +171,9 @@ bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
 
+/* Once the mode is apply. */
+void engine_selftest(struct engine *e);
+
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
@@ -176,6 +188,11 @@ void engine_read_values(struct engine *e);
 
 /* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
+/* engine-describe-settings.c */
+/* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
+ * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */
+json_t *engine_value_source(const struct engine *e, enum tunable_id id, const struct target *target,
+			    const char *value);
 
 static inline enum mode engine_mode(const struct engine *e)
 {

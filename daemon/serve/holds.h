@@ -16,7 +16,8 @@ struct holds;
 
 /* EVENT and ENGINE must outlive the holds. */
 int holds_new(sd_event *event, struct engine *engine, struct holds **ret);
-/* Ends watching; the engine's holds stay, since it stops too. */
+/* Ends watching; the engine's holds stay, since it stops too. To be called before the clients go. */
+void holds_forget(struct holds *h);
 void holds_free(struct holds *h);
 DEFINE_CLEANUP(struct holds *, holds_free);
 
@@ -27,7 +28,8 @@ DEFINE_CLEANUP(struct holds *, holds_free);
  */
 int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const char *profile,
 	      const char *reason, uint32_t *ret_cookie, struct complaints *c);
-/* -ENOENT: no such hold. */
+/* Whoever may hold may end another's hold. -ENOENT: no such hold. */
 int holds_release(struct holds *h, uint32_t cookie);
+bool holds_has_client(const struct holds *h, const void *client);
 /* CLIENT is gone. */
 void holds_drop_client(struct holds *h, const void *client);
