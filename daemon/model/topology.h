@@ -85,6 +85,7 @@ struct topology {
 	bool threadirqs;     /* on the command line, or rt */
 	bool thread_backlog; /* backlog NAPI threads */
 	bool irq_threads;    /* forced IRQ threads are there to be seen */
+	bool nohz_full;      /* some CPU runs without its tick (nohz_full=) */
 	bool container;  /* we seem to run in one: sources may be the host's, writes will fail */
 	char kernel[96]; /* osrelease */
 	char hostname[65];
