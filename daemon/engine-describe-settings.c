@@ -21,7 +21,15 @@ static json_t *origin_text(const struct origin *o)
 	return text_or_null(text);
 }
 
-static json_t *profile_setting_document(const struct profile_setting *s)
+/* A bound of a range: the word where the numbers stand for modes. */
+static json_t *bound_value(const struct tunable *t, int64_t value)
+{
+	return t->words && value >= t->min && value <= t->max
+		       ? json_string(t->words[value - t->min])
+		       : json_integer(value);
+}
+
+static json_t *profile_setting_document(enum tunable_id id, const struct profile_setting *s)
 {
 	static const char *const kinds[] = {"leave", "value", "range"};
 	static const char *const foreign[] = {"yield", "enforce", "adopt"};
@@ -29,8 +37,9 @@ static json_t *profile_setting_document(const struct profile_setting *s)
 
 	put(d, "kind", json_string(kinds[s->kind]));
 	put(d, "value", s->kind == SETTING_VALUE ? text_or_null(s->value) : json_null());
-	put(d, "low", s->kind == SETTING_RANGE ? json_integer(s->low) : json_null());
-	put(d, "high", s->kind == SETTING_RANGE ? json_integer(s->high) : json_null());
+	put(d, "low", s->kind == SETTING_RANGE ? bound_value(&tunables[id], s->low) : json_null());
+	put(d, "high",
+	    s->kind == SETTING_RANGE ? bound_value(&tunables[id], s->high) : json_null());
 	put(d, "on_foreign", json_string(foreign[s->on_foreign]));
 	put(d, "origin", origin_text(&s->origin));
 	return d;
@@ -92,7 +101,7 @@ static json_t *setting_document(const struct engine *e, enum tunable_id id,
 	put(d, "written", text_or_null(held ? held->written : NULL));
 	put(d, "pinned", text_or_null(pin ? pin->value : NULL));
 	put(d, "profile",
-	    e->profile ? profile_setting_document(&e->profile->setting[id]) : json_null());
+	    e->profile ? profile_setting_document(id, &e->profile->setting[id]) : json_null());
 	put(d, "min", t->type == VALUE_NUMBER ? json_integer(t->min) : json_null());
 	put(d, "max", t->type == VALUE_NUMBER ? json_integer(t->max) : json_null());
 	learned = e->actuator && act_learned_limit(e->actuator, id, &low, &high);
@@ -227,7 +236,7 @@ json_t *describe_profile(const struct profile *p, bool active)
 	put(d, "match", match);
 	put(d, "priority", json_integer(p->priority));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
-		put(settings, tunables[i].id, profile_setting_document(&p->setting[i]));
+		put(settings, tunables[i].id, profile_setting_document(i, &p->setting[i]));
 	put(d, "settings", settings);
 	for (size_t i = 0; i < p->n_nics; i++)
 		append(nics, nic_rule_document(&p->nic[i]));

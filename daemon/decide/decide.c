@@ -135,7 +135,7 @@ static void keep(struct decider *d, uint64_t now)
 	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
 	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
 		return;
-	direction = to > from ? 1 : -1;
+	direction = tunable_rank(&tunables[id], to) > tunable_rank(&tunables[id], from) ? 1 : -1;
 	if (m->direction[id] == -direction) {
 		m->not_before[id] = now + (HOUR_USEC << MIN(m->reversals[id], (uint8_t)6));
 		m->retired[id] |= ++m->reversals[id] >= REVERSALS_MAX;
@@ -156,10 +156,11 @@ static void take_back(struct decider *d, enum verdict v)
 }
 
 /* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve behind the
- * softirqs of a CPU, its squeezes are what protects them, and nothing is raised for their sake. */
+ * softirqs of a CPU, its squeezes and what it hands over to ksoftirqd are what protects them, and nothing is
+ * raised for the sake of those. */
 static bool protects_tasks(const struct decider *d, const struct symptom_report *r)
 {
-	if (r->symptom != SYMPTOM_SQUEEZED)
+	if (r->symptom != SYMPTOM_SQUEEZED && r->symptom != SYMPTOM_KSOFTIRQD_LAG)
 		return false;
 	for (unsigned i = 0; i < d->out.n_reports; i++)
 		if (d->out.report[i].symptom == SYMPTOM_SOFTIRQ_HOG &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symptoms of waiting: packets that wait for ksoftirqd, tasks that wait for softirqs. On a stock
- * kernel the evidence is ksoftirqd's run delay (/proc/PID/schedstat) and pressure stall
- * information; where those are missing these symptoms do not exist, and status says that the
- * sources are absent.
+ * Symptoms of waiting: packets that wait for ksoftirqd, tasks that wait for softirqs. That somebody
+ * waits is known from ksoftirqd's run delay (/proc/PID/schedstat) and from pressure stall information;
+ * where those are missing these symptoms do not exist, and `blind` says so as soon as it matters. Why,
+ * only the kernel series counts (symptom-handover.c).
  */
 #include "decide/symptom-internal.h"
 
@@ -63,6 +63,7 @@ void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struc
 		"packets handed over to ksoftirqd on CPU %s wait for it: %.0f ms of each second runnable but not "
 		"running (%.0f %% of its time)",
 		cpus, 1000 * worst_wait, 100 * worst_share);
+	add_handovers(r, in);
 }
 
 /* Share of the time in which some task waited for a CPU, over the newest ticks; negative: not
@@ -109,4 +110,5 @@ void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct 
 		r->text, sizeof(r->text),
 		"softirqs take %.0f %% of CPU %s while tasks wait for a CPU %.0f %% of the time",
 		100 * worst, cpus, 100 * MAX(waiting, 0));
+	add_handovers(r, in);
 }

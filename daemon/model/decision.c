@@ -27,6 +27,14 @@ const char *squeeze_cause_to_string(enum squeeze_cause c)
 	return names[c];
 }
 
+const char *handed_to_string(enum handed h)
+{
+	static const char *const names[] = {"unknown", "never", "time",
+					    "resched", "count", "policy"};
+
+	return names[h];
+}
+
 const char *change_class_to_string(enum change_class c)
 {
 	static const char *const names[] = {"policy", "trial", "manual", "restore"};

@@ -9,6 +9,8 @@
 static const char *const clock_words[] = {"jiffies", "precise", NULL};
 static const char *const policy_words[] = {"default", "count",      "latency",
 					   "defer",   "throughput", NULL};
+/* defer, latency, default, throughput, count: the last two let tasks wait for the end of the run. */
+static const int8_t policy_order[] = {3, 2, 0, 4, 1};
 static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
 					     "userspace",   "conservative", NULL};
 static const char *const epp_known[] = {"default",       "performance", "balance_performance",
@@ -76,6 +78,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = 0,
 			.series = true,
 			.words = policy_words,
+			.order = policy_order,
 			.doc = "what lets softirqs run again at once: default, count, latency, defer or throughput",
 			.owners = "sysctl.d",
 			.coupled = _TUNABLE_MAX,
@@ -377,11 +380,35 @@ int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz)
 	return (value + jiffy - 1) / jiffy * jiffy;
 }
 
+int64_t tunable_rank(const struct tunable *t, int64_t value)
+{
+	if (!t->order)
+		return value;
+	for (int64_t i = 0; i <= t->max - t->min; i++)
+		if (t->order[i] == value)
+			return i;
+	return -1;
+}
+
+/* One place further; from a value outside of LOW … HIGH to the nearest inside, if that is the way. */
+static int64_t step_in_order(const struct tunable *t, int64_t value, bool up, int64_t low,
+			     int64_t high)
+{
+	int64_t lo = tunable_rank(t, low), hi = tunable_rank(t, high), at = tunable_rank(t, value);
+	int64_t next = CLAMP(at + (up ? 1 : -1), lo, hi);
+
+	if (lo < 0 || hi < 0 || at < 0 || (up ? next <= at : next >= at))
+		return value;
+	return t->order[next];
+}
+
 int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
 		     unsigned hz)
 {
 	int64_t lo = MAX(low, t->min), hi = MIN(high, t->max), next;
 
+	if (t->order)
+		return step_in_order(t, value, up, low, high);
 	if (up)
 		next = value + MAX(value / 2, (int64_t)1);
 	else

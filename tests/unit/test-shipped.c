@@ -242,6 +242,11 @@ static void man_entry(FILE *f, const struct tunable *t)
 		fprintf(f, "; the kernel's default is %s", t->words[t->kernel_default]);
 	else
 		fprintf(f, "; the kernel's default is %lld", (long long)t->kernel_default);
+	if (t->order) {
+		fprintf(f, "\n.br\na range for the loop goes from the one that yields most: ");
+		for (int64_t i = 0; i <= t->max - t->min; i++)
+			fprintf(f, "%s%s", i > 0 ? ", " : "", t->words[t->order[i]]);
+	}
 	fprintf(f, "\n.br\nalso set by: %s\n", t->owners);
 }
 
