@@ -33,20 +33,29 @@ static int discover(struct engine *e)
 	return engine_place_from_ledger(e);
 }
 
+/* Why a stop leaves the settings as they are, and the start after it takes them over; NULL: it does
+ * not. */
+static const char *keeps(const struct engine *e)
+{
+	if (e->config.keep_on_stop)
+		return "on_stop = \"keep\"";
+	return ledger_keep_once(e->io) ? "asked for by /run/softnetd/keep" : NULL;
+}
+
 /* What a predecessor left behind when it was killed goes back first, whatever the mode: it is
- * somebody else's original. With on_stop = "keep" it was left on purpose and is taken over. */
+ * somebody else's original. What was kept was left on purpose and is taken over. */
 static int clean_up_after_crash(struct engine *e)
 {
 	_cleanup_(restore_report_done) struct restore_report report = {};
-	const char *trouble = ledger_trouble(e->ledger);
+	const char *trouble = ledger_trouble(e->ledger), *why = keeps(e);
 	size_t n = ledger_size(e->ledger);
 
 	if (trouble)
 		log_warning("%s", trouble);
 	if (n == 0)
 		return 0;
-	if (e->config.keep_on_stop && engine_mode(e) == MODE_APPLY) {
-		log_notice("%zu changed settings of the last run are kept (on_stop = \"keep\")", n);
+	if (why && engine_mode(e) == MODE_APPLY) {
+		log_notice("%zu changed settings of the last run are kept (%s)", n, why);
 		return 0;
 	}
 	log_notice("The last run ended without giving back %zu settings: restoring them", n);
@@ -101,6 +110,7 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		/* Kept settings that today's profile does not want. */
 		if (ledger_size(e->ledger) > 0)
 			engine_give_back_unwanted(e);
+		ledger_keep_done(e->io);
 	}
 	engine_read_values(e);
 	r = engine_policy(e);
@@ -113,12 +123,13 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 int engine_stop(struct engine *e)
 {
 	_cleanup_(restore_report_done) struct restore_report report = {};
+	const char *why = keeps(e);
 
-	if (e->config.keep_on_stop) {
+	if (why) {
 		if (ledger_size(e->ledger) > 0)
 			log_notice(
-				"%zu changed settings stay as they are (on_stop = \"keep\"); softnetctl restore gives them back",
-				ledger_size(e->ledger));
+				"%zu changed settings stay as they are (%s); softnetctl restore gives them back",
+				ledger_size(e->ledger), why);
 		return 0;
 	}
 	if (ledger_size(e->ledger) == 0)

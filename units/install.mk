@@ -30,3 +30,8 @@ uninstall:
 	@[ -z "$(DESTDIR)" ] || [ ! -d "$(DESTDIR)" ] || find "$(DESTDIR)" -mindepth 1 -depth -type d -empty -delete
 
 install uninstall: SHELL := /bin/bash
+
+## deb: the Debian package of this tree, read by lintian, in build/deb
+.PHONY: deb
+deb:
+	@units/deb

@@ -12,6 +12,7 @@
 #define LEDGER_FILE    LEDGER_DIR "/ledger.json"
 #define LEDGER_NEW     LEDGER_DIR "/ledger.json.new"
 #define LEDGER_LOCK    LEDGER_DIR "/lock"
+#define LEDGER_KEEP    LEDGER_DIR "/keep"
 #define LEDGER_VERSION 1
 #define BAD_LEDGERS    100 /* ledger.bad-1 … */
 
@@ -613,4 +614,14 @@ bool ledger_is_ours(const struct ledger_entry *e, const char *value)
 const char *ledger_trouble(const struct ledger *l)
 {
 	return *l->trouble ? l->trouble : NULL;
+}
+
+bool ledger_keep_once(struct io *io)
+{
+	return io_exists(io, LEDGER_KEEP);
+}
+
+void ledger_keep_done(struct io *io)
+{
+	io->ops->unlink(io, LEDGER_KEEP);
 }

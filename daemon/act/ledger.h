@@ -83,3 +83,12 @@ bool ledger_is_ours(const struct ledger_entry *e, const char *value);
 
 /* Why the ledger found at start could not be used, or NULL: for the caller to say, loudly. */
 const char *ledger_trouble(const struct ledger *l);
+
+/*
+ * run/softnetd/keep, an empty file that whoever restarts the service for another reason than the
+ * host's tuning (a package upgrade) makes before: the next stop leaves the settings as they are and
+ * the start after it takes them over, once, as with on_stop = "keep".
+ */
+bool ledger_keep_once(struct io *io);
+/* That start has happened: the next stop gives back again. */
+void ledger_keep_done(struct io *io);

@@ -366,6 +366,28 @@ START_TEST(foreign_change_is_yielded_to)
 }
 END_TEST
 
+/* A package upgrade: one stop and one start without a bounce, and no more than one. */
+START_TEST(keep_is_good_for_one_restart)
+{
+	boot(&four_cpus, "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	tree_write(m->tree, "run/softnetd/keep", "");
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert(tree_has(m->tree, "run/softnetd/ledger.json"));
+	engine_free(e);
+	e = NULL;
+	ck_assert_int_eq(start(), 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/keep"));
+	tick();
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
 START_TEST(foreign_change_is_enforced_against_until_it_is_a_fight)
 {
 	unsigned ours = 0;
@@ -825,6 +847,7 @@ int main(void)
 	tcase_add_test(t, second_daemon_is_refused_with_the_firsts_pid);
 	tcase_add_test(t, cpu_hotplug_is_followed);
 	tcase_add_test(t, foreign_change_is_yielded_to);
+	tcase_add_test(t, keep_is_good_for_one_restart);
 	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
 	tcase_add_test(t, foreign_change_is_adopted);
 	tcase_add_test(t, profile_by_unit);

@@ -7,7 +7,6 @@
 
 export LD_LIBRARY_PATH=/mnt/softnetd/lib
 PATH=/mnt/softnetd:$PATH
-IP=/usr/bin/ip
 E=/etc/softnetd
 mkdir -p $E/profiles /run/softnetd
 
@@ -42,42 +41,6 @@ stop()
 {
 	kill -TERM $D
 	wait $D
-}
-
-# until SECONDS COMMAND...: whether it came true
-until_true()
-{
-	limit=$1
-	shift
-	while [ "$limit" -gt 0 ]; do
-		"$@" && return 0
-		sleep 1
-		limit=$((limit - 1))
-	done
-	return 1
-}
-
-# pktgen RATE_DELAY_NS: a steady flow through a veth pair, all on CPU 0, until pktgen_end
-pktgen()
-{
-	$IP link add va type veth peer name vb
-	$IP link set va up
-	$IP link set vb up
-	sleep 0.5
-	echo "add_device va@0" >/proc/net/pktgen/kpktgend_0
-	for c in "count 0" "pkt_size 60" "clone_skb 0" "dst_mac ff:ff:ff:ff:ff:ff" "dst 10.9.0.2" "delay $1"; do
-		echo "$c" >/proc/net/pktgen/va@0
-	done
-	echo start >/proc/net/pktgen/pgctrl &
-	P=$!
-}
-
-pktgen_end()
-{
-	echo stop >/proc/net/pktgen/pgctrl
-	wait $P
-	echo rem_device_all >/proc/net/pktgen/kpktgend_0
-	$IP link del va
 }
 
 # --- a healthy host

@@ -87,3 +87,42 @@ trouble()
 }
 
 trouble_end() { rmmod softnet_trouble; }
+
+# the real one: busybox has its own, which knows less
+IP=$(for f in /usr/bin/ip /usr/sbin/ip /sbin/ip; do [ ! -x $f ] || { echo $f; break; }; done)
+
+# until SECONDS COMMAND...: whether it came true
+until_true()
+{
+	limit=$1
+	shift
+	while [ "$limit" -gt 0 ]; do
+		"$@" && return 0
+		sleep 1
+		limit=$((limit - 1))
+	done
+	return 1
+}
+
+# pktgen DELAY_NS: a steady flow through a veth pair, all on CPU 0, until pktgen_end
+pktgen()
+{
+	$IP link add va type veth peer name vb
+	$IP link set va up
+	$IP link set vb up
+	sleep 0.5
+	echo "add_device va@0" >/proc/net/pktgen/kpktgend_0
+	for c in "count 0" "pkt_size 60" "clone_skb 0" "dst_mac ff:ff:ff:ff:ff:ff" "dst 10.9.0.2" "delay $1"; do
+		echo "$c" >/proc/net/pktgen/va@0
+	done
+	echo start >/proc/net/pktgen/pgctrl &
+	P=$!
+}
+
+pktgen_end()
+{
+	echo stop >/proc/net/pktgen/pgctrl
+	wait $P
+	echo rem_device_all >/proc/net/pktgen/kpktgend_0
+	$IP link del va
+}
