@@ -56,6 +56,12 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(irq ? irq->name : identity));
 		return;
 	}
+	if (target->scope == SCOPE_CPU) {
+		snprintf(text, sizeof(text), "%u", target->number);
+		put(d, "target", json_string(text));
+		put(d, "name", text_or_null(target->identity));
+		return;
+	}
 	policy = t ? topology_policy_by_identity(t, target->identity) : NULL;
 	snprintf(text, sizeof(text), "policy%u", target->number);
 	put(d, "target", json_string(text));
@@ -67,6 +73,7 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 {
 	const struct policy *policy;
 	const struct irq *irq;
+	int cpu;
 
 	switch (scope) {
 	case SCOPE_HOST:
@@ -82,6 +89,11 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 		if (policy)
 			*ret = policy_target(policy);
 		return policy != NULL;
+	case SCOPE_CPU:
+		cpu = t ? topology_cpu_by_identity(t, identity) : -1;
+		if (cpu >= 0)
+			*ret = cpu_target((unsigned)cpu);
+		return cpu >= 0;
 	}
 	return false;
 }

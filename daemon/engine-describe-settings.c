@@ -137,6 +137,13 @@ static void append_setting(json_t *list, const struct engine *e, enum tunable_id
 			append(list, setting_document(e, id, &target));
 		}
 		break;
+	case SCOPE_CPU:
+		for (unsigned i = 0; t && i < t->n_cpus; i++) {
+			target = cpu_target(i);
+			if (t->cpu[i].latency)
+				append(list, setting_document(e, id, &target));
+		}
+		break;
 	}
 }
 

@@ -292,6 +292,8 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 		state = "gone";
 	else if (observe_value(e->io, l->tunable, &target, now, sizeof(now)) < 0)
 		state = "unreadable";
+	else if (t->held) /* the figure is the lowest of everybody's requests */
+		state = engine_latency_fd(e) >= 0 ? "held" : "gone";
 	else
 		state = tunable_equal(t, now, l->written) ? "held" : "foreign";
 	put(d, "setting", json_string(t->id));
@@ -371,7 +373,8 @@ static json_t *blind_document(const struct engine *e)
 			append(blind, blind_entry(source_to_string(i), "absent", s->text));
 	}
 	/* Case B05: the kernel says it ten times per boot and never again. */
-	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT &&
+	    e->snapshot->source[SOURCE_SOFTIRQ_STAT].state != SOURCE_OK)
 		append(blind, blind_entry(source_to_string(SOURCE_KMSG), "used-up",
 					  "all NOHZ lines of this boot are used up: silence until "
 					  "reboot says nothing"));

@@ -97,6 +97,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		r = actuator_new(e->io, e->ledger, ACT_DRY_RUN, &e->dry);
 	if (r < 0)
 		return log_error_errno(r, "Cannot set up the engine");
+	if (o->have_latency_fd)
+		act_adopt_latency(e->actuator, o->latency_fd);
 	e->started_usec = io_now(e->io, CLOCK_BOOTTIME);
 	r = discover(e);
 	if (r >= 0)
@@ -135,6 +137,11 @@ int engine_stop(struct engine *e)
 	if (ledger_size(e->ledger) == 0)
 		return 0;
 	return engine_give_back_all(e, &report);
+}
+
+int engine_latency_fd(const struct engine *e)
+{
+	return e->actuator ? act_latency_fd(e->actuator) : -1;
 }
 
 void engine_free(struct engine *e)
@@ -313,6 +320,7 @@ int engine_tick(struct engine *e)
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
 		engine_sweep(e);
+		engine_follow_interrupts(e);
 		r = units_read(e->units);
 		if (r < 0)
 			return log_oom();

@@ -66,6 +66,14 @@ int act_apply_coupled(struct actuator *a, const struct topology *t, const struct
 int act_release(struct actuator *a, const struct topology *t, enum tunable_id id,
 		const struct target *target, struct result *ret);
 
+/*
+ * The descriptor that holds cpu_dma_latency's request, -1 when there is none: still the actuator's, to be
+ * handed to a service manager that keeps it over a restart. And the way back: FD is taken over when the
+ * ledger has such a request, else closed.
+ */
+int act_latency_fd(const struct actuator *a);
+void act_adopt_latency(struct actuator *a, int fd);
+
 /* Whether an interrupt that was written to WISHED runs there by now: PENDING is over. True when the
  * host cannot tell (no effective affinity). IRQ as refreshed by the last slow look. */
 bool act_irq_settled(const struct irq *irq, const struct cpuset *wished);

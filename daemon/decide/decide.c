@@ -394,6 +394,65 @@ static size_t policy_power(const struct policy *pol, const struct profile *p,
 	return n;
 }
 
+static void say_where(struct change *c, const struct profile *p, const struct profile_setting *s,
+		      const char *why)
+{
+	append_text(c->why, sizeof(c->why), "profile %s says so (%s:%u)%s", p->name,
+		    s->origin.file ? s->origin.file : "built in", s->origin.line, why);
+	change_name(c);
+}
+
+/* No CPU has a limit of its own here: the host's stands for all of them. "0" is no limit there, and would
+ * be none at all here. */
+static bool policy_host_latency(const struct topology *t, const struct profile *p,
+				struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
+
+	if (s->kind != SETTING_VALUE || streq(s->value, "0") || topology_has_latency(t) ||
+	    p->setting[TUNABLE_CPU_DMA_LATENCY].kind != SETTING_LEAVE)
+		return false;
+	*ret = (struct change){
+		.tunable = TUNABLE_CPU_DMA_LATENCY, .target = target_host(), .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", streq(s->value, "n/a") ? "0" : s->value);
+	say_where(ret, p, s, " as cpu_resume_latency, and no CPU here has a limit of its own");
+	return true;
+}
+
+/* A CPU that packets arrive at may not sleep too deeply. */
+static bool policy_cpu_latency(const struct topology *t, const struct profile *p, unsigned cpu,
+			       struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
+
+	if (s->kind != SETTING_VALUE || !t->cpu[cpu].latency)
+		return false;
+	*ret = (struct change){.tunable = TUNABLE_CPU_RESUME_LATENCY,
+			       .target = cpu_target(cpu),
+			       .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", s->value);
+	say_where(ret, p, s, ", and interrupts of NICs arrive there");
+	return true;
+}
+
+size_t decide_power(const struct topology *t, const struct profile *p, size_t *at,
+		    struct change *changes, size_t max)
+{
+	struct cpuset receive = topology_receive_cpus(t);
+	size_t n = 0;
+
+	/* A policy's pair is not split. */
+	for (; *at < t->n_policies && n + COUPLED_MAX <= max; (*at)++)
+		n += policy_power(&t->policy[*at], p, &changes[n], max - n);
+	for (; *at >= t->n_policies && *at < t->n_policies + t->n_cpus && n < max; (*at)++) {
+		unsigned cpu = (unsigned)(*at - t->n_policies);
+
+		if (cpuset_has(&receive, cpu))
+			n += policy_cpu_latency(t, p, cpu, &changes[n]);
+	}
+	return n;
+}
+
 static size_t policy_placement(const struct topology *t, const struct profile *p, unsigned nic,
 			       struct change *changes, size_t max)
 {
@@ -421,8 +480,8 @@ size_t decide_policy(const struct topology *t, const struct profile *p, struct c
 
 	for (size_t id = 0; id < _TUNABLE_MAX && n < max; id++)
 		n += policy_host(p, (enum tunable_id)id, &changes[n]);
-	for (unsigned i = 0; i < t->n_policies && n < max; i++)
-		n += policy_power(&t->policy[i], p, &changes[n], max - n);
+	if (n < max)
+		n += policy_host_latency(t, p, &changes[n]);
 	/* One NIC at a time: the next one's plan counts on where this one's interrupts went. */
 	for (unsigned i = 0, before = (unsigned)n; i < t->n_nics && n < max && n == before; i++)
 		n += policy_placement(t, p, i, &changes[n], max - n);

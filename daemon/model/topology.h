@@ -20,6 +20,7 @@ struct cpu {
 	int cache; /* logical number of the last-level cache; -1 not known */
 	unsigned smt;      /* 0: first thread of its core, 1: second … */
 	unsigned capacity; /* cpu_capacity of hybrid machines, else 1024 */
+	bool latency;      /* has a limit of its own for its wake-up (pm_qos_resume_latency_us) */
 };
 
 enum irq_role {
@@ -106,3 +107,10 @@ const struct policy *topology_policy_by_identity(const struct topology *t, const
 /* The target of a scoped setting. */
 struct target irq_target(const struct irq *irq);
 struct target policy_target(const struct policy *p);
+struct target cpu_target(unsigned cpu);
+/* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
+int topology_cpu_by_identity(const struct topology *t, const char *identity);
+bool topology_has_latency(const struct topology *t); /* some CPU has a limit of its own */
+/* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the mask sends
+ * them when the host does not tell. */
+struct cpuset topology_receive_cpus(const struct topology *t);

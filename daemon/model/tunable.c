@@ -13,6 +13,7 @@ static const char *const policy_words[] = {"default", "count",      "latency",
 static const int8_t policy_order[] = {3, 2, 0, 4, 1};
 static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
 					     "userspace",   "conservative", NULL};
+static const char *const latency_known[] = {"n/a", NULL};
 static const char *const epp_known[] = {"default",       "performance", "balance_performance",
 					"balance_power", "power",       NULL};
 
@@ -233,6 +234,38 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq",
 			.coupled = TUNABLE_GOVERNOR,
 		},
+	[TUNABLE_CPU_RESUME_LATENCY] =
+		{
+			.id = "cpu_resume_latency",
+			.path = "sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us",
+			.family = "CPU power",
+			.unit = "µs",
+			.scope = SCOPE_CPU,
+			.type = VALUE_LATENCY,
+			.min = 0,
+			.max = 100000,
+			.kernel_default = 0,
+			.known = latency_known,
+			.doc = "time that a CPU which takes NIC interrupts may need to wake up; 0: no limit, n/a: none, it never sleeps",
+			.owners = "TuneD, power management scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_CPU_DMA_LATENCY] =
+		{
+			.id = "cpu_dma_latency",
+			.path = "dev/cpu_dma_latency",
+			.family = "CPU power",
+			.unit = "µs",
+			.min = 0,
+			.max = 100000,
+			.kernel_default = CPU_DMA_LATENCY_NONE,
+			.held = true,
+			.undo = "closing its descriptor; the kernel does that also when softnetd is killed",
+			.doc = "time that any CPU of the host may need to wake up; 0: none, they never sleep",
+			.owners =
+				"TuneD, audio servers, KVM tools: requests of others stand beside it, and the lowest counts",
+			.coupled = _TUNABLE_MAX,
+		},
 };
 
 const struct tunable *tunable_find(const char *id)
@@ -254,7 +287,7 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host", "irq", "policy"};
+	static const char *const names[] = {"host", "irq", "policy", "cpu"};
 
 	return names[s];
 }
@@ -325,6 +358,13 @@ static int canonical_epp(const char *text, char *buf, size_t size)
 	return canonical_word(text, buf, size);
 }
 
+static int canonical_latency(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			     size_t size)
+{
+	return streq(text, "n/a") ? MIN(format_into(buf, size, "%s", text), 0)
+				  : canonical_number(t, text, check_caps, buf, size);
+}
+
 int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
 		      size_t size)
 {
@@ -350,6 +390,8 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 		return r < 0 ? r : 0;
 	case VALUE_WORD:
 		return canonical_word(word, buf, size);
+	case VALUE_LATENCY:
+		return canonical_latency(t, word, check_caps, buf, size);
 	case VALUE_EPP:
 		return canonical_epp(word, buf, size);
 	}

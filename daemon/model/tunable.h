@@ -33,6 +33,8 @@ enum tunable_id {
 	/* CPU power */
 	TUNABLE_GOVERNOR,
 	TUNABLE_ENERGY_PREFERENCE,
+	TUNABLE_CPU_RESUME_LATENCY,
+	TUNABLE_CPU_DMA_LATENCY,
 	_TUNABLE_MAX,
 };
 
@@ -40,13 +42,15 @@ enum scope {
 	SCOPE_HOST,   /* one value for the machine */
 	SCOPE_IRQ,    /* one value per interrupt */
 	SCOPE_POLICY, /* one value per cpufreq policy */
+	SCOPE_CPU,    /* one value per CPU */
 };
 
 enum value_type {
-	VALUE_NUMBER, /* decimal, min … max */
-	VALUE_CPUS,   /* a CPU list; compared as a set */
-	VALUE_WORD,   /* a word the kernel offers in a list of its own (governor) */
-	VALUE_EPP,    /* energy performance preference: a word or 0 … 255; compared as a number */
+	VALUE_NUMBER,  /* decimal, min … max */
+	VALUE_CPUS,    /* a CPU list; compared as a set */
+	VALUE_WORD,    /* a word the kernel offers in a list of its own (governor) */
+	VALUE_LATENCY, /* pm_qos_resume_latency_us: µs, "0" no limit at all, "n/a" none tolerated */
+	VALUE_EPP, /* energy performance preference: a word or 0 … 255; compared as a number */
 };
 
 enum granularity {
@@ -75,13 +79,19 @@ struct tunable {
 	const int8_t *order;
 	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
 				   * typing slips; a host may offer fewer */
-	bool series; /* exists only with the kernel series: absence is not worth a warning */
+	bool held; /* holds only as long as a descriptor is open: the kernel itself gives it back when
+		    * its holder ends, however it ends */
+	const char *undo; /* how it is undone, where that is not "the original is written again"; or
+			   * NULL */
+	bool series;      /* exists only with the kernel series: absence is not worth a warning */
 	enum tunable_id coupled; /* written with it, in table order; _TUNABLE_MAX: none */
 };
 
 extern const struct tunable tunables[_TUNABLE_MAX];
 
 /* Numbers of softirq_clock and softirq_restart_policy that others have to know. */
+/* Of cpu_dma_latency, when nobody asks for anything: PM_QOS_CPU_LATENCY_DEFAULT_VALUE, 2000 s in µs. */
+#define CPU_DMA_LATENCY_NONE   2000000000
 #define SOFTIRQ_CLOCK_PRECISE  1
 #define SOFTIRQ_POLICY_LATENCY 2
 
@@ -142,6 +152,8 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
  *   several vectors of a device one name; "devices/pci0000:00/0000:00:03.0|virtio1-input.0"
  *
  *   SCOPE_POLICY: "cpus:<related CPU list>"; "cpus:0-1"
+ *
+ *   SCOPE_CPU: "cpu<id>"; "cpu3"
  */
 #define IDENTITY_MAX 320
 struct target {

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "observe/observe.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A binary s32: the lowest of all requests, not only ours. */
+static int read_latency(struct io *io, const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = io_open(io, path, O_RDONLY);
+	int32_t value;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = io->ops->read(io, fd, &value, sizeof(value), -1);
+	if (n < 0)
+		return (int)n;
+	if (n != sizeof(value))
+		return -EBADMSG;
+	return format_into(buf, size, "%d", value);
+}
 
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size)
@@ -14,6 +34,7 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 	r = tunable_path(&tunables[id], target->number, path, sizeof(path));
 	if (r < 0)
 		return r;
-	r = io_read_line(io, path, buf, size);
+	r = id == TUNABLE_CPU_DMA_LATENCY ? read_latency(io, path, buf, size)
+					  : io_read_line(io, path, buf, size);
 	return r < 0 ? r : 0;
 }

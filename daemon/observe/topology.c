@@ -309,6 +309,12 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 		};
 	cpuset_for_each (cpu, &t->online)
 		t->cpu[cpu].capacity = read_capacity(io, cpu);
+	for (unsigned cpu = 0; cpu < top; cpu++) {
+		char path[96];
+
+		tunable_path(&tunables[TUNABLE_CPU_RESUME_LATENCY], cpu, path, sizeof(path));
+		t->cpu[cpu].latency = t->cpu[cpu].present && io_exists(io, path);
+	}
 	r = convert(io, t);
 	if (r == -ENOMEM)
 		return r;

@@ -7,7 +7,7 @@
 
 static bool takes_range(const struct tunable *t)
 {
-	return t->type == VALUE_NUMBER && (!t->words || t->order);
+	return t->type == VALUE_NUMBER && !t->held && (!t->words || t->order);
 }
 
 void setting_expects(const struct tunable *t, char *buf, size_t size)
@@ -25,11 +25,19 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 		if (t->words)
 			snprintf(buf, size, "one of %s%s, or \"leave\"", words,
 				 t->order ? ", a range [\"from\", \"to\"] of such" : "");
+		else if (t->held)
+			snprintf(buf, size, "a number from %lld to %lld (%s), or \"leave\"",
+				 (long long)t->min, (long long)t->max, unit);
 		else
 			snprintf(buf, size,
 				 "a number from %lld to %lld (%s), a range [low, high] of such, or "
 				 "\"leave\"",
 				 (long long)t->min, (long long)t->max, unit);
+		break;
+	case VALUE_LATENCY:
+		snprintf(buf, size,
+			 "a number from %lld to %lld (%s; 0 is no limit), \"n/a\", or \"leave\"",
+			 (long long)t->min, (long long)t->max, unit);
 		break;
 	case VALUE_EPP:
 		snprintf(buf, size, "a number from %lld to %lld, %s, a list \"a|b\", or \"leave\"",
@@ -98,7 +106,7 @@ static int read_words(struct reader *r, const struct tunable *t, const config_se
 
 	if (!copy)
 		return -ENOMEM;
-	while ((word = strsep(&rest, t->known ? "|" : ""))) {
+	while ((word = strsep(&rest, t->known && t->type != VALUE_LATENCY ? "|" : ""))) {
 		e = check_word(r, t, s, strstrip(word), canonical, sizeof(canonical));
 		if (e < 0)
 			return e;
@@ -178,7 +186,7 @@ static int read_number(struct reader *r, const struct tunable *t, const config_s
 	int64_t v = config_setting_get_int64(s);
 	int e;
 
-	if (t->type != VALUE_NUMBER && t->type != VALUE_EPP)
+	if (t->type != VALUE_NUMBER && t->type != VALUE_EPP && t->type != VALUE_LATENCY)
 		return wrong_type(r, t, s);
 	if (v < t->min || v > t->max)
 		return out_of_range(r, t, s, v);

@@ -224,10 +224,12 @@ static void man_entry(FILE *f, const struct tunable *t)
 	if (t->type == VALUE_NUMBER && t->words) {
 		for (size_t i = 0; t->words[i]; i++)
 			fprintf(f, "%s%s (%zu)", i > 0 ? ", " : "", t->words[i], i);
-	} else if (t->type == VALUE_NUMBER) {
+	} else if (t->type == VALUE_NUMBER || t->type == VALUE_LATENCY) {
 		fprintf(f, "%lld to %lld%s%s%s", (long long)t->min, (long long)t->max,
 			*unit ? " " : "", unit,
 			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies" : "");
+		if (t->type == VALUE_LATENCY)
+			fprintf(f, ", or n/a");
 	} else if (t->type == VALUE_CPUS) {
 		fprintf(f, "set by placement");
 	} else {
@@ -248,6 +250,8 @@ static void man_entry(FILE *f, const struct tunable *t)
 			fprintf(f, "%s%s", i > 0 ? ", " : "", t->words[t->order[i]]);
 	}
 	fprintf(f, "\n.br\nalso set by: %s\n", t->owners);
+	if (t->undo)
+		fprintf(f, ".br\nundone by %s\n", t->undo);
 }
 
 START_TEST(man_page_has_the_table_of_settings)
