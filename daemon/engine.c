@@ -276,6 +276,7 @@ static void carry_out(struct engine *e, uint64_t now)
 /* CPUs, NICs or interrupts came or went: look again once it is quiet. */
 static int follow_hotplug(struct engine *e, uint64_t now)
 {
+	struct cpuset returned;
 	int r;
 
 	if (observer_topology_changed(e->observer)) {
@@ -285,13 +286,18 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	if (!e->replan_usec || now < e->replan_usec)
 		return 0;
 	e->replan_usec = 0;
+	returned = e->topology->online;
 	r = discover(e);
 	if (r < 0)
 		return r;
+	returned = cpuset_minus(&e->topology->online, &returned);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
-	return engine_policy(e);
+	act_cpus_returned(e->actuator, &returned);
+	r = engine_policy(e);
+	act_cpus_returned(e->actuator, &(struct cpuset){});
+	return r;
 }
 
 static bool needs_slow_looks(const struct engine *e)
@@ -319,7 +325,9 @@ int engine_tick(struct engine *e)
 		return log_error_errno(r, "Cannot read the sensors");
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
-		engine_sweep(e);
+		/* What a hotplug made of a setting is looked at when the machine is quiet again. */
+		if (!e->replan_usec && !observer_topology_changed(e->observer))
+			engine_sweep(e);
 		engine_follow_interrupts(e);
 		r = units_read(e->units);
 		if (r < 0)

@@ -87,6 +87,11 @@ void act_forget(struct actuator *a)
 	a->n_memory = kept;
 }
 
+void act_cpus_returned(struct actuator *a, const struct cpuset *cpus)
+{
+	a->returned = *cpus;
+}
+
 bool act_is_managed(const struct actuator *a, const struct target *target)
 {
 	const struct memory *m = memory_find(a, TUNABLE_IRQ_AFFINITY, target->identity);
