@@ -252,6 +252,9 @@ static struct target entry_target(const struct engine *e, const struct ledger_en
 		t = irq_target(irq);
 	if (p)
 		t = policy_target(p);
+	irq = t.scope == SCOPE_THREAD ? topology_irq_by_thread(e->topology, entry->identity) : NULL;
+	if (irq)
+		t = irq_thread_target(irq);
 	if (t.scope == SCOPE_CPU && topology_cpu_by_identity(e->topology, entry->identity) >= 0)
 		t = cpu_target((unsigned)topology_cpu_by_identity(e->topology, entry->identity));
 	return t;
@@ -330,6 +333,10 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 
 	if (engine_pinned((void *)e, entry->tunable, entry->identity))
 		return true;
+	/* Threads end with ifdown, and new ones come. */
+	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
+	    !topology_irq_by_thread(e->topology, entry->identity))
+		return false;
 	/* Instead of the CPUs' own limits. */
 	if (entry->tunable == TUNABLE_CPU_DMA_LATENCY &&
 	    e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind == SETTING_VALUE &&
@@ -358,6 +365,19 @@ static int give_back(struct engine *e, enum tunable_id id, const struct target *
 	note_result(e, &c, &r);
 	follow(e, &c, &r);
 	return k;
+}
+
+void engine_forget_ended(struct engine *e)
+{
+	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
+		struct target target;
+
+		if (!entry || tunables[entry->tunable].scope != SCOPE_THREAD || wanted(e, entry))
+			continue;
+		target = entry_target(e, entry);
+		give_back(e, entry->tunable, &target, "the thread has ended");
+	}
 }
 
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
@@ -453,6 +473,15 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 		    (cpuset_parse_list(text, &cpus) >= 0 && cpuset_equal(&cpus, &p->cpus)))
 			found[n++] = policy_target(p);
 	}
+	for (unsigned i = 0; t->scope == SCOPE_THREAD && i < e->topology->n_irqs; i++) {
+		const struct irq *irq = &e->topology->irq[i];
+		char number[16];
+
+		snprintf(number, sizeof(number), "%d", (int)irq->thread);
+		if (irq->thread > 0 &&
+		    (!*text || streq(text, number) || streq(text, irq->thread_comm)))
+			found[n++] = irq_thread_target(irq);
+	}
 	for (unsigned i = 0; t->scope == SCOPE_CPU && i < e->topology->n_cpus; i++)
 		if (e->topology->cpu[i].latency &&
 		    (!*text || streq(text, cpu_target(i).identity) ||
@@ -460,9 +489,10 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 			found[n++] = cpu_target(i);
 	if (n == 0) {
 		snprintf(error, 512, "%s: this host has no %s%s%s", t->id,
-			 t->scope == SCOPE_IRQ   ? "NIC interrupt"
-			 : t->scope == SCOPE_CPU ? "CPU with such a limit"
-						 : "cpufreq policy",
+			 t->scope == SCOPE_IRQ      ? "NIC interrupt"
+			 : t->scope == SCOPE_CPU    ? "CPU with such a limit"
+			 : t->scope == SCOPE_THREAD ? "thread of a NIC interrupt"
+						    : "cpufreq policy",
 			 *text ? " " : "", text);
 		return -EINVAL;
 	}

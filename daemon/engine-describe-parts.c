@@ -56,7 +56,7 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(irq ? irq->name : identity));
 		return;
 	}
-	if (target->scope == SCOPE_CPU) {
+	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD) {
 		snprintf(text, sizeof(text), "%u", target->number);
 		put(d, "target", json_string(text));
 		put(d, "name", text_or_null(target->identity));
@@ -89,6 +89,11 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 		if (policy)
 			*ret = policy_target(policy);
 		return policy != NULL;
+	case SCOPE_THREAD:
+		irq = t ? topology_irq_by_thread(t, identity) : NULL;
+		if (irq)
+			*ret = irq_thread_target(irq);
+		return irq != NULL;
 	case SCOPE_CPU:
 		cpu = t ? topology_cpu_by_identity(t, identity) : -1;
 		if (cpu >= 0)

@@ -137,6 +137,13 @@ static void append_setting(json_t *list, const struct engine *e, enum tunable_id
 			append(list, setting_document(e, id, &target));
 		}
 		break;
+	case SCOPE_THREAD:
+		for (unsigned i = 0; t && i < t->n_irqs; i++) {
+			target = irq_thread_target(&t->irq[i]);
+			if (t->irq[i].thread > 0)
+				append(list, setting_document(e, id, &target));
+		}
+		break;
 	case SCOPE_CPU:
 		for (unsigned i = 0; t && i < t->n_cpus; i++) {
 			target = cpu_target(i);

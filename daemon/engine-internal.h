@@ -166,6 +166,8 @@ int engine_silence_as_configured(struct engine *e);
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
+/* Entries of threads that this machine does not have any more. */
+void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);

@@ -294,6 +294,7 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
+	engine_forget_ended(e);
 	act_cpus_returned(e->actuator, &returned);
 	r = engine_policy(e);
 	act_cpus_returned(e->actuator, &(struct cpuset){});

@@ -60,7 +60,7 @@ struct place {
 	const struct tunable *tunable;
 	enum tunable_id id;
 	struct target target;        /* with the number of now */
-	const struct irq *irq;       /* SCOPE_IRQ */
+	const struct irq *irq;       /* SCOPE_IRQ, SCOPE_THREAD */
 	const struct policy *policy; /* SCOPE_POLICY */
 	const struct family *family;
 	char path[256];
@@ -107,7 +107,7 @@ struct family {
 	void (*settled)(struct actuator *a, struct attempt *at);
 };
 extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
-	dma_latency_family;
+	dma_latency_family, thread_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */

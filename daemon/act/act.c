@@ -203,6 +203,19 @@ static int find_cpu(const struct topology *t, struct place *p)
 	return 0;
 }
 
+static int find_thread(const struct topology *t, struct place *p)
+{
+	p->family = &thread_family;
+	p->irq = topology_irq_by_thread(t, p->target.identity);
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	if (!p->irq)
+		return -ENODEV;
+	p->target.number = (unsigned)p->irq->thread;
+	say(p->name, sizeof(p->name), "%s of %s (pid %d)", p->tunable->id, p->irq->thread_comm,
+	    (int)p->irq->thread);
+	return 0;
+}
+
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	       const struct target *target, struct place *p)
 {
@@ -221,6 +234,9 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 		break;
 	case SCOPE_CPU:
 		r = find_cpu(t, p);
+		break;
+	case SCOPE_THREAD:
+		r = find_thread(t, p);
 		break;
 	}
 	if (r < 0)

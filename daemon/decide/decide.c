@@ -435,6 +435,20 @@ static bool policy_cpu_latency(const struct topology *t, const struct profile *p
 	return true;
 }
 
+static bool policy_thread(const struct irq *irq, const struct profile *p, struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_IRQ_THREAD_PRIORITY];
+
+	if (s->kind != SETTING_VALUE || irq->thread <= 0 || irq->nic < 0 || irq->role == IRQ_OTHER)
+		return false;
+	*ret = (struct change){.tunable = TUNABLE_IRQ_THREAD_PRIORITY,
+			       .target = irq_thread_target(irq),
+			       .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", s->value);
+	say_where(ret, p, s, "");
+	return true;
+}
+
 size_t decide_power(const struct topology *t, const struct profile *p, size_t *at,
 		    struct change *changes, size_t max)
 {
@@ -450,6 +464,10 @@ size_t decide_power(const struct topology *t, const struct profile *p, size_t *a
 		if (cpuset_has(&receive, cpu))
 			n += policy_cpu_latency(t, p, cpu, &changes[n]);
 	}
+	for (; *at >= t->n_policies + t->n_cpus && *at < t->n_policies + t->n_cpus + t->n_irqs &&
+	       n < max;
+	     (*at)++)
+		n += policy_thread(&t->irq[*at - t->n_policies - t->n_cpus], p, &changes[n]);
 	return n;
 }
 

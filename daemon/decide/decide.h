@@ -90,7 +90,7 @@ void decider_yield(struct decider *d, enum tunable_id id);
 size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes,
 		     size_t max);
 
-/* The same for what each cpufreq policy and each CPU has: more than fits into one array on a large host. *AT is
+/* The same for what each cpufreq policy, each CPU and each interrupt's thread has: more than fits into one array on a large host. *AT is
  * 0 at first and remembers where to go on; call until nothing more comes. MAX is COUPLED_MAX or more:
  * settings that belong together stand together. */
 #define COUPLED_MAX 2

@@ -66,6 +66,26 @@ struct target irq_target(const struct irq *irq)
 	return scoped_target(SCOPE_IRQ, irq->number, irq->identity);
 }
 
+struct target irq_thread_target(const struct irq *irq)
+{
+	struct target t = {.scope = SCOPE_THREAD, .number = (unsigned)irq->thread};
+
+	snprintf(t.identity, sizeof(t.identity), "%s|%d|%llu", irq->thread_comm, (int)irq->thread,
+		 (unsigned long long)irq->thread_start);
+	return t;
+}
+
+const struct irq *topology_irq_by_thread(const struct topology *t, const char *identity)
+{
+	for (unsigned i = 0; i < t->n_irqs; i++) {
+		struct target target = irq_thread_target(&t->irq[i]);
+
+		if (t->irq[i].thread > 0 && streq(target.identity, identity))
+			return &t->irq[i];
+	}
+	return NULL;
+}
+
 struct target cpu_target(unsigned cpu)
 {
 	struct target t = {.scope = SCOPE_CPU, .number = cpu};

@@ -266,6 +266,23 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 				"TuneD, audio servers, KVM tools: requests of others stand beside it, and the lowest counts",
 			.coupled = _TUNABLE_MAX,
 		},
+	/* Above 90 are the kernel's own: migration and stop threads, watchdogs. */
+	[TUNABLE_IRQ_THREAD_PRIORITY] =
+		{
+			.id = "irq_thread_priority",
+			.path = "proc/%u/stat",
+			.family = "interrupts",
+			.unit = "",
+			.scope = SCOPE_THREAD,
+			.type = VALUE_SCHED,
+			.min = 1,
+			.max = 90,
+			.kernel_default = 50,
+			.undo = "sched_setattr(2) with the policy and priority that it had",
+			.doc = "FIFO priority of the threads of NICs' queue interrupts, where they have threads (PREEMPT_RT, threadirqs)",
+			.owners = "TuneD, rtirq, chrt in scripts",
+			.coupled = _TUNABLE_MAX,
+		},
 };
 
 const struct tunable *tunable_find(const char *id)
@@ -287,7 +304,7 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host", "irq", "policy", "cpu"};
+	static const char *const names[] = {"host", "irq", "policy", "cpu", "thread"};
 
 	return names[s];
 }
@@ -365,6 +382,30 @@ static int canonical_latency(const struct tunable *t, const char *text, bool che
 				  : canonical_number(t, text, check_caps, buf, size);
 }
 
+/* "fifo:50", "rr:10"; for others the nice value stands behind the colon. */
+static int canonical_sched(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			   size_t size)
+{
+	static const char *const policies[] = {"fifo", "rr", "other", "batch", "idle", "deadline"};
+	const char *colon = strchr(text, ':');
+	char number[24];
+	int r;
+
+	if (!colon) {
+		r = canonical_number(t, text, check_caps, number, sizeof(number));
+		return r < 0 ? r : MIN(format_into(buf, size, "fifo:%s", number), 0);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(policies); i++) {
+		if (!startswith(text, policies[i]) || text + strlen(policies[i]) != colon)
+			continue;
+		if (check_caps && i > 0)
+			return -EINVAL;
+		r = canonical_number(t, colon + 1, check_caps, number, sizeof(number));
+		return r < 0 ? r : MIN(format_into(buf, size, "%s:%s", policies[i], number), 0);
+	}
+	return -EINVAL;
+}
+
 int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
 		      size_t size)
 {
@@ -392,6 +433,8 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 		return canonical_word(word, buf, size);
 	case VALUE_LATENCY:
 		return canonical_latency(t, word, check_caps, buf, size);
+	case VALUE_SCHED:
+		return canonical_sched(t, word, check_caps, buf, size);
 	case VALUE_EPP:
 		return canonical_epp(word, buf, size);
 	}

@@ -35,6 +35,7 @@ enum tunable_id {
 	TUNABLE_ENERGY_PREFERENCE,
 	TUNABLE_CPU_RESUME_LATENCY,
 	TUNABLE_CPU_DMA_LATENCY,
+	TUNABLE_IRQ_THREAD_PRIORITY,
 	_TUNABLE_MAX,
 };
 
@@ -43,6 +44,7 @@ enum scope {
 	SCOPE_IRQ,    /* one value per interrupt */
 	SCOPE_POLICY, /* one value per cpufreq policy */
 	SCOPE_CPU,    /* one value per CPU */
+	SCOPE_THREAD, /* one value per thread of an interrupt */
 };
 
 enum value_type {
@@ -50,6 +52,7 @@ enum value_type {
 	VALUE_CPUS,    /* a CPU list; compared as a set */
 	VALUE_WORD,    /* a word the kernel offers in a list of its own (governor) */
 	VALUE_LATENCY, /* pm_qos_resume_latency_us: µs, "0" no limit at all, "n/a" none tolerated */
+	VALUE_SCHED,   /* "fifo:50"; a number alone is a FIFO priority */
 	VALUE_EPP, /* energy performance preference: a word or 0 … 255; compared as a number */
 };
 
@@ -154,6 +157,8 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
  *   SCOPE_POLICY: "cpus:<related CPU list>"; "cpus:0-1"
  *
  *   SCOPE_CPU: "cpu<id>"; "cpu3"
+ *
+ *   SCOPE_THREAD: "<comm>|<pid>|<start time in ticks since boot>"; "irq/30-eth0|212|1543"
  */
 #define IDENTITY_MAX 320
 struct target {

@@ -184,6 +184,11 @@ static int discover_interrupts(struct observer *o, struct topology *t)
 
 		o->thread[i].pid = thread ? thread->pid : 0;
 		t->irq_threads |= thread != NULL;
+		if (!thread)
+			continue;
+		t->irq[i].thread = thread->pid;
+		t->irq[i].thread_start = thread->start;
+		strcpy(t->irq[i].thread_comm, thread->comm);
 	}
 	o->nics = nics_signature(o->io);
 	return 0;

@@ -34,6 +34,10 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 				 "\"leave\"",
 				 (long long)t->min, (long long)t->max, unit);
 		break;
+	case VALUE_SCHED:
+		snprintf(buf, size, "a FIFO priority from %lld to %lld, or \"leave\"",
+			 (long long)t->min, (long long)t->max);
+		break;
 	case VALUE_LATENCY:
 		snprintf(buf, size,
 			 "a number from %lld to %lld (%s; 0 is no limit), \"n/a\", or \"leave\"",
@@ -186,7 +190,7 @@ static int read_number(struct reader *r, const struct tunable *t, const config_s
 	int64_t v = config_setting_get_int64(s);
 	int e;
 
-	if (t->type != VALUE_NUMBER && t->type != VALUE_EPP && t->type != VALUE_LATENCY)
+	if (t->type == VALUE_CPUS || t->type == VALUE_WORD)
 		return wrong_type(r, t, s);
 	if (v < t->min || v > t->max)
 		return out_of_range(r, t, s, v);
@@ -211,7 +215,8 @@ static int read_string(struct reader *r, const struct tunable *t, const config_s
 		reader_wrong(r, s, "%s holds a control character or broken UTF-8", t->id);
 		return -EINVAL;
 	}
-	if (t->type == VALUE_CPUS || (t->type == VALUE_NUMBER && !t->words))
+	if (t->type == VALUE_CPUS || t->type == VALUE_SCHED ||
+	    (t->type == VALUE_NUMBER && !t->words))
 		return wrong_type(r, t, s);
 	e = read_words(r, t, s, &ret->value);
 	if (e == 0)

@@ -114,7 +114,8 @@ static bool is_so_already(const struct replay *p, const struct change *c)
 		       cpuset_format_list(&tick->topology->irq[irq].affinity, value,
 					  sizeof(value)) >= 0 &&
 		       tunable_equal(t, value, c->to);
-	case SCOPE_CPU: /* its limit is not recorded */
+	case SCOPE_CPU: /* limits and priorities are not recorded */
+	case SCOPE_THREAD:
 		return false;
 	case SCOPE_POLICY:
 		policy = topology_policy_by_identity(tick->topology, c->target.identity);

@@ -224,7 +224,7 @@ static void man_entry(FILE *f, const struct tunable *t)
 	if (t->type == VALUE_NUMBER && t->words) {
 		for (size_t i = 0; t->words[i]; i++)
 			fprintf(f, "%s%s (%zu)", i > 0 ? ", " : "", t->words[i], i);
-	} else if (t->type == VALUE_NUMBER || t->type == VALUE_LATENCY) {
+	} else if (t->type == VALUE_NUMBER || t->type == VALUE_LATENCY || t->type == VALUE_SCHED) {
 		fprintf(f, "%lld to %lld%s%s%s", (long long)t->min, (long long)t->max,
 			*unit ? " " : "", unit,
 			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies" : "");

@@ -6,26 +6,8 @@
 # folder made by tests/vm/bundle.
 . /mnt/t/lib.sh
 
-export LD_LIBRARY_PATH=/mnt/softnetd/lib
-PATH=/mnt/softnetd:$PATH
-IP=/usr/bin/ip
-mkdir -p /etc/softnetd/profiles /run/softnetd
+with_daemon
 
-start()
-{
-	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
-	D=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
-		sleep 0.5
-	done
-	return 1
-}
-stop()
-{
-	kill -TERM $D
-	wait $D
-}
 limits() { cat /sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us | tr '\n' ' '; }
 # what the device says: the lowest of all requests
 request() { od -An -td4 -N4 /dev/cpu_dma_latency | tr -d ' '; }
@@ -40,9 +22,10 @@ $IP link set eth0 up
 for n in $(ls /sys/class/net/eth0/device/../msi_irqs); do echo 2 >/proc/irq/$n/smp_affinity_list; done
 ping -c 2 -W 1 -I eth0 10.9.9.9 >/dev/null 2>&1
 sleep 1
+if [ -e /sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us ]; then
 is "$(limits)" "0 0 0 0 " "no CPU has a limit"
 printf 'cpu_resume_latency = "n/a";\n' >/etc/softnetd/profiles/awake.conf
-start awake
+daemon_start awake
 ok $? "softnetd starts"
 sleep 1
 is "$(limits)" "0 0 n/a 0 " "the CPU that takes the NIC's interrupts has one"
@@ -65,19 +48,27 @@ wait $D 2>/dev/null
 softnetctl restore >/tmp/restore.txt 2>&1
 ok $? "softnetctl restore after kill -9"
 is "$(limits)" "0 0 0 0 " "brings no limit back"
+else
+	# no CONFIG_PM
+	printf 'cpu_resume_latency = 30;\n' >/etc/softnetd/profiles/awake.conf
+	daemon_start awake
+	is "$(request)" 30 "CPUs without a limit of their own get that of the host"
+	daemon_stop
+	is "$(request)" 2000000000 "and it is gone with the daemon"
+fi
 
 is "$(request)" 2000000000 "nobody has a request for the host"
 printf 'cpu_dma_latency = 40;\n' >/etc/softnetd/profiles/host.conf
-start host
+daemon_start host
 is "$(request)" 40 "softnetd has one"
 softnetctl status --json | grep -q '"state": *"held"'
 ok $? "and says that it holds it"
 kill -9 $D
 wait $D 2>/dev/null
 is "$(request)" 2000000000 "the kernel takes it from a killed daemon"
-start host
+daemon_start host
 is "$(request)" 40 "the next one has one again"
-stop
+daemon_stop
 ok $? "softnetd stops"
 is "$(request)" 2000000000 "and its request is gone"
 [ ! -e /run/softnetd/ledger.json ]

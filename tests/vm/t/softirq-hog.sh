@@ -7,42 +7,13 @@
 # tests/vm/bundle.
 . /mnt/t/lib.sh
 
-export LD_LIBRARY_PATH=/mnt/softnetd/lib
-PATH=/mnt/softnetd:$PATH
-mkdir -p /etc/softnetd/profiles /run/softnetd
+with_daemon
 if ! have_series; then
 	skip "this kernel has no series"
 	finish
 fi
 
 time_us() { cat /proc/sys/kernel/softirq_time_us; }
-start()
-{
-	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
-	D=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
-		sleep 0.5
-	done
-	return 1
-}
-stop()
-{
-	kill -TERM $D
-	wait $D
-}
-until_true()
-{
-	limit=$1
-	shift
-	while [ "$limit" -gt 0 ]; do
-		"$@" && return 0
-		sleep 1
-		limit=$((limit - 1))
-	done
-	return 1
-}
-
 # --- what an admin may have done: runs of 16 ms, whatever task wants the CPU
 set_knob kernel.softirq_clock 1
 set_knob kernel.softirq_time_us 16000
@@ -69,7 +40,7 @@ for i in 1 2; do
 done
 sleep 2
 head -3 /proc/softirq_stat | sed 's/^/# /'
-start hog
+daemon_start hog
 ok $? "softnetd starts"
 seen() { softnetctl status --json >/tmp/status.json && grep -q softirq-hog /tmp/status.json; }
 until_true 20 seen
@@ -88,7 +59,7 @@ softnetctl history | grep softirq_time_us | head -1 | grep -q 'mostly because'
 ok $? "explained by what ends the runs"
 sed 's/^/# /' /tmp/explain
 awk '/^cpu|^1 /' /proc/softirq_stat | cut -d' ' -f1-9 | sed 's/^/# /'
-stop
+daemon_stop
 ok $? "softnetd stops"
 is "$(time_us)" 16000 "and the admin's value is back"
 kill $TASKS
@@ -97,7 +68,7 @@ wait $H
 defaults
 
 # --- more NOHZ attempts than the log tells
-start balanced
+daemon_start balanced
 sleep 2
 trouble mode=pending cpu=2 nr=3 count=25 gap_ms=40
 trouble_end
@@ -110,6 +81,6 @@ ok $? "softnetd counts on"
 ! grep -q 'NOHZ lines' /tmp/status.json
 ok $? "and is not blind"
 softnetctl status | sed 's/^/# /' | tail -15
-stop
+daemon_stop
 sed 's/^/# /' /tmp/daemon.log | tail -5
 finish
