@@ -340,7 +340,7 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 	/* Instead of the CPUs' own limits. */
 	if (entry->tunable == TUNABLE_CPU_DMA_LATENCY &&
 	    e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind == SETTING_VALUE &&
-	    !topology_has_latency(e->topology))
+	    !e->topology->cpu_latency)
 		return true;
 	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
 		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
@@ -483,9 +483,9 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 			found[n++] = irq_thread_target(irq);
 	}
 	for (unsigned i = 0; t->scope == SCOPE_CPU && i < e->topology->n_cpus; i++)
-		if (e->topology->cpu[i].latency &&
+		if (e->topology->cpu_latency && e->topology->cpu[i].present &&
 		    (!*text || streq(text, cpu_target(i).identity) ||
-		     (cpuset_parse_list(text, &cpus) >= 0 && cpuset_has(&cpus, i))))
+		     streq(text, cpu_target(i).identity + strlen("cpu"))))
 			found[n++] = cpu_target(i);
 	if (n == 0) {
 		snprintf(error, 512, "%s: this host has no %s%s%s", t->id,

@@ -63,6 +63,14 @@ static json_t *effective_value(const struct tunable *t, const char *value, unsig
 	return json_integer(tunable_effective(t, number, hz));
 }
 
+/* The time of a softirq run is jiffies only while nothing says otherwise. */
+static unsigned hz_of(const struct engine *e, enum tunable_id id)
+{
+	if (id == TUNABLE_SOFTIRQ_TIME_US && e->snapshot && e->snapshot->limits.precise)
+		return 0;
+	return e->topology ? e->topology->hz : 0;
+}
+
 static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 		      const struct target *target)
 {
@@ -72,8 +80,7 @@ static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 
 	r = observe_value(e->io, id, target, value, sizeof(value));
 	put(d, "value", r < 0 ? json_null() : text_or_null(value));
-	put(d, "effective",
-	    r < 0 ? json_null() : effective_value(t, value, e->topology ? e->topology->hz : 0));
+	put(d, "effective", r < 0 ? json_null() : effective_value(t, value, hz_of(e, id)));
 	put(d, "unit", text_or_null(t->unit));
 	if (r == -ENOENT)
 		put(d, "error",
@@ -147,7 +154,7 @@ static void append_setting(json_t *list, const struct engine *e, enum tunable_id
 	case SCOPE_CPU:
 		for (unsigned i = 0; t && i < t->n_cpus; i++) {
 			target = cpu_target(i);
-			if (t->cpu[i].latency)
+			if (t->cpu_latency && t->cpu[i].present)
 				append(list, setting_document(e, id, &target));
 		}
 		break;

@@ -71,7 +71,7 @@ json_t *engine_explain(struct engine *e, const char *id, char *error_text);
 int engine_silence(struct engine *e, const char *id, char *error_text);
 int engine_unsilence(struct engine *e, const char *id, char *error_text);
 /* TARGET "" is the host, or every target of a scoped setting: an IRQ number or action name, a
- * policy as "policy0" or CPU list. The setting is pinned until engine_release(). */
+ * policy as "policy0" or CPU list, a CPU as "3" or "cpu3", an interrupt's thread as its pid or comm. The setting is pinned until engine_release(). */
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
 	       char *error_text);
 int engine_release(struct engine *e, const char *setting, const char *target, char *error_text);

@@ -409,7 +409,7 @@ static bool policy_host_latency(const struct topology *t, const struct profile *
 {
 	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
 
-	if (s->kind != SETTING_VALUE || streq(s->value, "0") || topology_has_latency(t) ||
+	if (s->kind != SETTING_VALUE || streq(s->value, "0") || t->cpu_latency ||
 	    p->setting[TUNABLE_CPU_DMA_LATENCY].kind != SETTING_LEAVE)
 		return false;
 	*ret = (struct change){
@@ -425,7 +425,7 @@ static bool policy_cpu_latency(const struct topology *t, const struct profile *p
 {
 	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
 
-	if (s->kind != SETTING_VALUE || !t->cpu[cpu].latency)
+	if (s->kind != SETTING_VALUE || !t->cpu_latency)
 		return false;
 	*ret = (struct change){.tunable = TUNABLE_CPU_RESUME_LATENCY,
 			       .target = cpu_target(cpu),

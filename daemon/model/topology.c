@@ -105,14 +105,6 @@ int topology_cpu_by_identity(const struct topology *t, const char *identity)
 	return -1;
 }
 
-bool topology_has_latency(const struct topology *t)
-{
-	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++)
-		if (t->cpu[cpu].latency)
-			return true;
-	return false;
-}
-
 struct cpuset topology_receive_cpus(const struct topology *t)
 {
 	struct cpuset cpus = {};

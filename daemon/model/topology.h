@@ -22,7 +22,6 @@ struct cpu {
 	int cache; /* logical number of the last-level cache; -1 not known */
 	unsigned smt;      /* 0: first thread of its core, 1: second … */
 	unsigned capacity; /* cpu_capacity of hybrid machines, else 1024 */
-	bool latency;      /* has a limit of its own for its wake-up (pm_qos_resume_latency_us) */
 };
 
 enum irq_role {
@@ -92,6 +91,7 @@ struct topology {
 	bool threadirqs;     /* on the command line, or rt */
 	bool thread_backlog; /* backlog NAPI threads */
 	bool irq_threads;    /* forced IRQ threads are there to be seen */
+	bool cpu_latency;    /* CPUs have limits of their own for their wake-up (CONFIG_PM) */
 	bool nohz_full;      /* some CPU runs without its tick (nohz_full=) */
 	bool container;  /* we seem to run in one: sources may be the host's, writes will fail */
 	char kernel[96]; /* osrelease */
@@ -119,7 +119,6 @@ const struct irq *topology_irq_by_thread(const struct topology *t, const char *i
 struct target cpu_target(unsigned cpu);
 /* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
 int topology_cpu_by_identity(const struct topology *t, const char *identity);
-bool topology_has_latency(const struct topology *t); /* some CPU has a limit of its own */
 /* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the mask sends
  * them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

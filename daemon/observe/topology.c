@@ -313,7 +313,7 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 		char path[96];
 
 		tunable_path(&tunables[TUNABLE_CPU_RESUME_LATENCY], cpu, path, sizeof(path));
-		t->cpu[cpu].latency = t->cpu[cpu].present && io_exists(io, path);
+		t->cpu_latency |= t->cpu[cpu].online && io_exists(io, path);
 	}
 	r = convert(io, t);
 	if (r == -ENOMEM)

@@ -59,6 +59,6 @@ const char *const trace_state_names[] = {
 
 const struct trace_flag trace_flags[] = {
 	FLAG(rt),        FLAG(threadirqs), FLAG(thread_backlog), FLAG(irq_threads),
-	FLAG(container), FLAG(irqbalance), FLAG(nohz_full),
+	FLAG(container), FLAG(irqbalance), FLAG(nohz_full),      FLAG(cpu_latency),
 };
 const size_t trace_n_flags = ELEMENTSOF(trace_flags);

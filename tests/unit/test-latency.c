@@ -90,8 +90,9 @@ static void setup(void)
 
 		snprintf(path, sizeof(path), CPU_FILE, cpu);
 		tree_write(h->tree, path, "0\n");
-		h->topology->cpu[cpu].present = h->topology->cpu[cpu].latency = true;
+		h->topology->cpu[cpu].present = true;
 	}
+	h->topology->cpu_latency = true;
 	ck_assert_int_eq(act_session_open(&h->io, &s), 0);
 }
 
@@ -357,8 +358,7 @@ START_TEST(cpus_that_matter)
 	ck_assert_uint_eq(decide_power(t, p, &at, changes, ELEMENTSOF(changes)), 0);
 	t->nic[0].up = true;
 	/* no CPU has a file: the host's limit stands for all */
-	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++)
-		t->cpu[cpu].latency = false;
+	t->cpu_latency = false;
 	at = 0;
 	ck_assert_uint_eq(decide_power(t, p, &at, changes, ELEMENTSOF(changes)), 0);
 	ck_assert_uint_eq(decide_policy(t, p, changes, ELEMENTSOF(changes)), 1);

@@ -271,6 +271,54 @@ START_TEST(man_page_has_the_table_of_settings)
 }
 END_TEST
 
+/* Whether a line of the unit that begins with KEY has WORD, or with PREFIX one that WORD lies under. */
+static bool unit_has(const char *unit, const char *key, const char *word, bool prefix)
+{
+	for (const char *line = unit; line; line = strchr(line, '\n')) {
+		_cleanup_free_ char *copy = NULL;
+		char *rest, *w;
+
+		line += *line == '\n';
+		if (!startswith(line, key))
+			continue;
+		copy = strndup(line + strlen(key), strcspn(line + strlen(key), "\n"));
+		ck_assert_ptr_nonnull(copy);
+		rest = copy;
+		while ((w = strsep(&rest, " "))) {
+			size_t n;
+
+			w += *w == '-';
+			n = strlen(w);
+			if (n > 0 && (prefix ? startswith(word, w) && (word[n] == '/' || !word[n])
+					     : streq(word, w)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the table says can be written, the sandbox lets through. */
+START_TEST(unit_opens_what_the_table_needs)
+{
+	_cleanup_free_ char *unit = read_file("units/softnetd.service");
+
+	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
+		const struct tunable *t = &tunables[i];
+		char path[160];
+
+		snprintf(path, sizeof(path), "/%s", t->path);
+		if (t->type == VALUE_SCHED)
+			ck_assert(unit_has(unit, "CapabilityBoundingSet=", "CAP_SYS_NICE", false));
+		else if (startswith(path, "/dev/"))
+			ck_assert_msg(unit_has(unit, "DeviceAllow=", path, false), "%s", path);
+		else
+			ck_assert_msg(unit_has(unit, "ReadWritePaths=", path, true), "%s", path);
+	}
+	ck_assert(!unit_has(unit, "ReadWritePaths=", "/proc/sys/kernel/core_pattern", true));
+	ck_assert(!unit_has(unit, "ReadWritePaths=", "/sys/kernel", true));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *c = tcase_create("all");
@@ -281,6 +329,7 @@ int main(void)
 	tcase_add_loop_test(c, ranges_hold_the_kernels_defaults, 0,
 			    (int)ELEMENTSOF(shipped_profiles));
 	tcase_add_test(c, config_file);
+	tcase_add_test(c, unit_opens_what_the_table_needs);
 	tcase_add_test(c, man_pages_have_every_key);
 	tcase_add_test(c, man_page_tells_when_a_profile_changes);
 	tcase_add_test(c, man_page_has_the_table_of_settings);

@@ -265,6 +265,9 @@ START_TEST(by_hand)
 	ck_assert_int_eq(engine_set(e, "irq_thread_priority", "301", "70", error), 0);
 	expect(301, SCHED_FIFO, 70);
 	expect(300, SCHED_FIFO, 50);
+	ck_assert_int_eq(
+		engine_set(e, "irq_thread_priority", e->topology->irq[0].thread_comm, "71", error),
+		0);
 	ck_assert_int_lt(engine_set(e, "irq_thread_priority", "312", "70", error), 0);
 	ck_assert_ptr_nonnull(strstr(error, "no thread of a NIC interrupt 312"));
 	ck_assert_int_lt(engine_set(e, "irq_thread_priority", "301", "99", error), 0);
