@@ -203,8 +203,8 @@ static bool state(struct engine *e, struct change *changes, size_t n, unsigned *
 	return true;
 }
 
-/* One round of what the profile states: host settings, governors and CPUs at once, interrupts a few a
- * tick. Whether more interrupts have to move is left in policy_due. */
+/* One round of what the profile states: host settings, governors and CPUs at once, interrupts a few
+ * a tick. Whether more interrupts have to move is left in policy_due. */
 int engine_policy(struct engine *e)
 {
 	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
@@ -224,8 +224,8 @@ int engine_policy(struct engine *e)
 	return 0;
 }
 
-/* Interrupts arrive at CPUs that have not been looked after yet. Where they do not arrive any more nothing is
- * given back before the next profile or machine: with irqbalance they come and go. */
+/* Interrupts arrive at CPUs that have not been looked after yet. Where they do not arrive any more
+ * nothing is given back before the next profile or machine: with irqbalance they come and go. */
 void engine_follow_interrupts(struct engine *e)
 {
 	struct cpuset now = topology_receive_cpus(e->topology);

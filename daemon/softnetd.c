@@ -138,8 +138,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 
 #define LATENCY_NAME "cpu_dma_latency"
 
-/* A run that kept its settings left its request of /dev/cpu_dma_latency with the service manager, which
- * hands it to this one. From now on it is ours alone. */
+/* A run that kept its settings left its request of /dev/cpu_dma_latency with the service manager,
+ * which hands it to this one. From now on it is ours alone. */
 static bool take_latency_fd(int *ret)
 {
 	_cleanup_(strv_freep) char **names = NULL;

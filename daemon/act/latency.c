@@ -3,13 +3,13 @@
  * How long a CPU may take to wake up: the limit of its C-states (kernel-facts 6.3).
  *
  * Per CPU, in a file: "0" is no limit, "n/a" is none tolerated, any other number microseconds
- * (drivers/base/power/sysfs.c). A CPU that goes offline keeps its value; one that is taken out of the
- * machine comes back with 0.
+ * (drivers/base/power/sysfs.c). A CPU that goes offline keeps its value; one that is taken out of
+ * the machine comes back with 0.
  *
- * For the host, in an open descriptor of /dev/cpu_dma_latency: a request, a binary s32, that holds until the
- * descriptor is closed (kernel/power/qos.c). The lowest of everybody's requests counts, so there is nobody to
- * yield to, and no original to write: what softnetd has here is its request or none. A process that was
- * killed has none any more, whatever its ledger says.
+ * For the host, in an open descriptor of /dev/cpu_dma_latency: a request, a binary s32, that holds
+ * until the descriptor is closed (kernel/power/qos.c). The lowest of everybody's requests counts,
+ * so there is nobody to yield to, and no original to write: what softnetd has here is its request
+ * or none. A process that was killed has none any more, whatever its ledger says.
  */
 #include "act/act-internal.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Priority of interrupts' threads (PREEMPT_RT, threadirqs): irq/N-…, which the kernel makes SCHED_FIFO 50.
+ * Priority of interrupts' threads (PREEMPT_RT, threadirqs): irq/N-…, which the kernel makes
+ * SCHED_FIFO 50.
  *
- * Only a thread that is a kernel thread, of that interrupt's number and action, and the one the ledger means
- * by its start time: never one found by a command line, never ksoftirqd or rcu (kernel-facts 6.4). Only
- * from one real-time priority to another: whoever made such a thread an ordinary one had a reason, and a
- * thread that becomes real-time can hold its CPU for ever. Where a thread runs is its interrupt's affinity;
- * sched_setaffinity(2) fails on it since 6.19.
+ * Only a thread that is a kernel thread, of that interrupt's number and action, and the one the
+ * ledger means by its start time: never one found by a command line, never ksoftirqd or rcu
+ * (kernel-facts 6.4). Only from one real-time priority to another: whoever made such a thread an
+ * ordinary one had a reason, and a thread that becomes real-time can hold its CPU for ever. Where a
+ * thread runs is its interrupt's affinity; sched_setaffinity(2) fails on it since 6.19.
  */
 #include "act/act-internal.h"
 

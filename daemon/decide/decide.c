@@ -155,9 +155,9 @@ static void take_back(struct decider *d, enum verdict v)
 	ask(d, false, d->out.verdict.text);
 }
 
-/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve behind the
- * softirqs of a CPU, its squeezes and what it hands over to ksoftirqd are what protects them, and nothing is
- * raised for the sake of those. */
+/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve
+ * behind the softirqs of a CPU, its squeezes and what it hands over to ksoftirqd are what protects
+ * them, and nothing is raised for the sake of those. */
 static bool protects_tasks(const struct decider *d, const struct symptom_report *r)
 {
 	if (r->symptom != SYMPTOM_SQUEEZED && r->symptom != SYMPTOM_KSOFTIRQD_LAG)
@@ -402,8 +402,8 @@ static void say_where(struct change *c, const struct profile *p, const struct pr
 	change_name(c);
 }
 
-/* No CPU has a limit of its own here: the host's stands for all of them. "0" is no limit there, and would
- * be none at all here. */
+/* No CPU has a limit of its own here: the host's stands for all of them. "0" is no limit there, and
+ * would be none at all here. */
 static bool policy_host_latency(const struct topology *t, const struct profile *p,
 				struct change *ret)
 {

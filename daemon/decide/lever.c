@@ -20,8 +20,9 @@ void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum s
 	change_name(ret);
 }
 
-/* The four limits of the softirq loop stand behind one static key: it is on while one of them is not what
- * the kernel starts with. Switching it patches code that every CPU runs, and interrupts all of them. */
+/* The four limits of the softirq loop stand behind one static key: it is on while one of them is
+ * not what the kernel starts with. Switching it patches code that every CPU runs, and interrupts
+ * all of them. */
 static bool is_softirq_limit(enum tunable_id id)
 {
 	return id >= TUNABLE_SOFTIRQ_TIME_US && id <= TUNABLE_SOFTIRQ_RESTART_POLICY;
@@ -148,10 +149,10 @@ static const char *step_setting(const struct decide_input *in, const struct symp
 }
 
 /*
- * Before the first trial of a softirq limit: the time of a run becomes one microsecond less, which is the
- * same number of jiffies, but no longer what the kernel starts with. So the static key is switched on once,
- * and not off and on again by every trial that goes back; and the baseline is measured on the code that
- * the trial runs on. NULL when RET is filled, else why not.
+ * Before the first trial of a softirq limit: the time of a run becomes one microsecond less, which
+ * is the same number of jiffies, but no longer what the kernel starts with. So the static key is
+ * switched on once, and not off and on again by every trial that goes back; and the baseline is
+ * measured on the code that the trial runs on. NULL when RET is filled, else why not.
  */
 static const char *switch_limits_in(const struct decide_input *in, const struct symptom_report *r,
 				    struct change *ret)
@@ -266,15 +267,16 @@ static const struct ladder {
 			       {TUNABLE_NETDEV_BUDGET_USECS, .up = true, .not_for = CAUSE_PACKETS},
 			       {TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
 	[SYMPTOM_HOT_CPU] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
-	/* What ends most runs is what lets more of them go on, or fewer. A run that ends because a task
-	 * should run ends as it does under any policy but throughput and count. */
+	/* What ends most runs is what lets more of them go on, or fewer. A run that ends because a
+	 * task should run ends as it does under any policy but throughput and count. */
 	[SYMPTOM_KSOFTIRQD_LAG] =
 		{3,
 		 {{TUNABLE_SOFTIRQ_TIME_US, .up = true, .only_if = 1U << HANDED_TIME},
 		  {TUNABLE_SOFTIRQ_MAX_RESTART, .up = true, .only_if = 1U << HANDED_COUNT},
 		  {TUNABLE_SOFTIRQ_RESTART_POLICY, .up = true,
 		   .only_if = 1U << HANDED_RESCHED | 1U << HANDED_POLICY}}},
-	/* netdev_budget_usecs only back towards its floor: on most kernels its default is its minimum. */
+	/* netdev_budget_usecs only back towards its floor: on most kernels its default is its
+	 * minimum. */
 	[SYMPTOM_SOFTIRQ_HOG] = {5,
 				 {{TUNABLE_SOFTIRQ_TIME_US, .only_if = 1U << HANDED_TIME},
 				  {TUNABLE_SOFTIRQ_MAX_RESTART, .only_if = 1U << HANDED_COUNT},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /proc/softirq_stat of the kernel series adds to the evidence: why runs of softirqs end with work
- * left, and network softirqs that keep an idle CPU's tick, without the kernel log's cap of ten. And what
- * cannot be judged on a kernel that does not tell whether anybody waits.
+ * What /proc/softirq_stat of the kernel series adds to the evidence: why runs of softirqs end with
+ * work left, and network softirqs that keep an idle CPU's tick, without the kernel log's cap of
+ * ten. And what cannot be judged on a kernel that does not tell whether anybody waits.
  */
 #include "decide/symptom-internal.h"
 

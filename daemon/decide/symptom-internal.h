@@ -29,8 +29,8 @@ void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c);
 struct symptom_report *found_report(const struct found *f, struct decisions *out,
 				    enum symptom symptom);
 
-/* symptom-handover.c: what the kernel series counts, on the CPUs of R. Adds evidence, says it in R's text and
- * sets R->handed. */
+/* symptom-handover.c: what the kernel series counts, on the CPUs of R. Adds evidence, says it in
+ * R's text and sets R->handed. */
 void add_handovers(struct symptom_report *r, const struct decide_input *in);
 /* Runs of CPU that left work to ksoftirqd, per second; negative: not counted here. */
 double handovers_per_second(const struct window *w, unsigned cpu);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Symptoms of waiting: packets that wait for ksoftirqd, tasks that wait for softirqs. That somebody
- * waits is known from ksoftirqd's run delay (/proc/PID/schedstat) and from pressure stall information;
- * where those are missing these symptoms do not exist, and `blind` says so as soon as it matters. Why,
- * only the kernel series counts (symptom-handover.c).
+ * waits is known from ksoftirqd's run delay (/proc/PID/schedstat) and from pressure stall
+ * information; where those are missing these symptoms do not exist, and `blind` says so as soon as
+ * it matters. Why, only the kernel series counts (symptom-handover.c).
  */
 #include "decide/symptom-internal.h"
 

@@ -53,8 +53,8 @@ enum {
 /* softirq-hog: share of a CPU in softirq, and of the time in which some task waits (PSI) */
 #define HOG_SHARE   0.5
 #define HOG_WAITING 0.2
-/* With the kernel series: fewer runs per second that leave work to ksoftirqd are no sign that their limits
- * bind. */
+/* With the kernel series: fewer runs per second that leave work to ksoftirqd are no sign that their
+ * limits bind. */
 #define HANDOVERS_MIN 10.0
 /* nohz-net: how long one line is news. Lines are not incidents. */
 #define NOHZ_FRESH_USEC (60 * USEC_PER_SEC)

@@ -32,7 +32,8 @@ enum squeeze_cause {
 };
 const char *squeeze_cause_to_string(enum squeeze_cause c);
 
-/* Why the runs of softirqs on some CPUs leave work to ksoftirqd, as far as the kernel series counts it. */
+/* Why the runs of softirqs on some CPUs leave work to ksoftirqd, as far as the kernel series counts
+ * it. */
 enum handed {
 	HANDED_UNKNOWN, /* not counted here */
 	HANDED_NEVER,   /* (almost) no run does: its limits do not bind */

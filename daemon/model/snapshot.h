@@ -104,10 +104,10 @@ struct cpu_sample {
 	/* ksoftirqd/N: time on the CPU, time runnable but waiting, both ns; number of slices */
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
 	uint64_t ksoftirqd_at_usec; /* CLOCK_MONOTONIC of that reading; set by window_push() */
-	/* softirq_stat: unsigned long in the kernel. Runs that left work to ksoftirqd, and ksoftirqd's
-	 * own runs that left work to its next; wake-ups of ksoftirqd with no run before them; attempts
-	 * to stop an idle CPU's tick that found this softirq pending, and (PREEMPT_RT, no fault) bottom
-	 * halves disabled. */
+	/* softirq_stat: unsigned long in the kernel. Runs that left work to ksoftirqd, and
+	 * ksoftirqd's own runs that left work to its next; wake-ups of ksoftirqd with no run before
+	 * them; attempts to stop an idle CPU's tick that found this softirq pending, and
+	 * (PREEMPT_RT, no fault) bottom halves disabled. */
 	uint64_t handover[_HANDOVER_MAX], own_handover[_HANDOVER_MAX], ksoftirqd_wakes;
 	uint64_t nohz_pending[_SOFTIRQ_MAX], nohz_blocked;
 };

@@ -45,7 +45,8 @@ struct irq {
 	struct cpuset effective;     /* effective_affinity_list: the truth */
 	char name[IRQ_NAME_MAX];     /* action */
 	char identity[IDENTITY_MAX]; /* see struct target */
-	/* Its thread irq/N-…; thread 0: none. Pids are reused: with its start time it is this one. */
+	/* Its thread irq/N-…; thread 0: none. Pids are reused: with its start time it is this one.
+	 */
 	pid_t thread;
 	uint64_t thread_start;
 	char thread_comm[16];
@@ -119,6 +120,6 @@ const struct irq *topology_irq_by_thread(const struct topology *t, const char *i
 struct target cpu_target(unsigned cpu);
 /* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
 int topology_cpu_by_identity(const struct topology *t, const char *identity);
-/* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the mask sends
- * them when the host does not tell. */
+/* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
+ * mask sends them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

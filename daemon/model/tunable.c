@@ -9,7 +9,8 @@
 static const char *const clock_words[] = {"jiffies", "precise", NULL};
 static const char *const policy_words[] = {"default", "count",      "latency",
 					   "defer",   "throughput", NULL};
-/* defer, latency, default, throughput, count: the last two let tasks wait for the end of the run. */
+/* defer, latency, default, throughput, count: the last two let tasks wait for the end of the run.
+ */
 static const int8_t policy_order[] = {3, 2, 0, 4, 1};
 static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
 					     "userspace",   "conservative", NULL};
@@ -475,7 +476,8 @@ int64_t tunable_rank(const struct tunable *t, int64_t value)
 	return -1;
 }
 
-/* One place further; from a value outside of LOW … HIGH to the nearest inside, if that is the way. */
+/* One place further; from a value outside of LOW … HIGH to the nearest inside, if that is the way.
+ */
 static int64_t step_in_order(const struct tunable *t, int64_t value, bool up, int64_t low,
 			     int64_t high)
 {

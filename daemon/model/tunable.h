@@ -76,9 +76,9 @@ struct tunable {
 		max; /* hard caps of softnetd: never written outside, whatever a profile says */
 	int64_t kernel_default;   /* INT64_MIN: depends on the host */
 	const char *const *words; /* VALUE_NUMBER with names (0 = first), or NULL */
-	/* VALUE_NUMBER with names: all of its numbers, from the one that yields most to the one that
-	 * yields least, so that the loop can step and a profile can give a range ["from", "to"]; NULL:
-	 * they have no order */
+	/* VALUE_NUMBER with names: all of its numbers, from the one that yields most to the one
+	 * that yields least, so that the loop can step and a profile can give a range ["from",
+	 * "to"]; NULL: they have no order */
 	const int8_t *order;
 	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
 				   * typing slips; a host may offer fewer */
@@ -93,7 +93,8 @@ struct tunable {
 extern const struct tunable tunables[_TUNABLE_MAX];
 
 /* Numbers of softirq_clock and softirq_restart_policy that others have to know. */
-/* Of cpu_dma_latency, when nobody asks for anything: PM_QOS_CPU_LATENCY_DEFAULT_VALUE, 2000 s in µs. */
+/* Of cpu_dma_latency, when nobody asks for anything: PM_QOS_CPU_LATENCY_DEFAULT_VALUE, 2000 s in
+ * µs. */
 #define CPU_DMA_LATENCY_NONE   2000000000
 #define SOFTIRQ_CLOCK_PRECISE  1
 #define SOFTIRQ_POLICY_LATENCY 2
@@ -133,13 +134,13 @@ bool tunable_equal(const struct tunable *t, const char *a, const char *b);
  */
 int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz);
 
-/* Where VALUE stands among the others: itself, or its place in the setting's order; -1 when that does not
- * have it. */
+/* Where VALUE stands among the others: itself, or its place in the setting's order; -1 when that
+ * does not have it. */
 int64_t tunable_rank(const struct tunable *t, int64_t value);
 
 /* The next value from VALUE towards more (UP) or less that makes a difference to the kernel: a
- * factor of 1.5, whole jiffies where that is the granularity, the next of its order where it has one,
- * clamped to LOW … HIGH. Returns VALUE itself when there is no step left. */
+ * factor of 1.5, whole jiffies where that is the granularity, the next of its order where it has
+ * one, clamped to LOW … HIGH. Returns VALUE itself when there is no step left. */
 int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
 		     unsigned hz);
 

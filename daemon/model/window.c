@@ -120,8 +120,8 @@ static int remember(struct window *w, const struct snapshot *s)
 	return 0;
 }
 
-/* /proc/stat's times can step back a little on some kernels (iowait, steal): that is 0, not 2^64. So is
- * the tick in which an unsigned long of a 32-bit kernel wraps. */
+/* /proc/stat's times can step back a little on some kernels (iowait, steal): that is 0, not 2^64.
+ * So is the tick in which an unsigned long of a 32-bit kernel wraps. */
 static uint32_t forward(uint64_t now, uint64_t before)
 {
 	return now > before ? (uint32_t)MIN(now - before, (uint64_t)UINT32_MAX) : 0;

@@ -22,8 +22,8 @@ static const struct {
 	{NULL, "tlp", RIVAL_TLP},
 };
 
-/* Field 2 is the comm, which may hold blanks and brackets; 4 the parent, 9 the flags, 19 nice, 22 the start,
- * 40 and 41 priority and policy (proc(5)). */
+/* Field 2 is the comm, which may hold blanks and brackets; 4 the parent, 9 the flags, 19 nice, 22
+ * the start, 40 and 41 priority and policy (proc(5)). */
 int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 {
 	uint64_t flags = 0, parent = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU power on a generated host, through the whole road: every policy and CPU that is meant, kept right
- * through hotplug, resume and moving interrupts, and back exactly. */
+/* CPU power on a generated host, through the whole road: every policy and CPU that is meant, kept
+ * right through hotplug, resume and moving interrupts, and back exactly. */
 #include <stdio.h>
 
 #include "engine-internal.h"
@@ -95,7 +95,8 @@ START_TEST(every_policy)
 }
 END_TEST
 
-/* E12 (laptop-mode-tools#201): a CPU that comes back has another governor; neither ours nor the original. */
+/* E12 (laptop-mode-tools#201): a CPU that comes back has another governor; neither ours nor the
+ * original. */
 START_TEST(case_e12_cpu_comes_back)
 {
 	boot(&(struct machine_spec){.cpus = 4, .cpufreq = "acpi-cpufreq"},

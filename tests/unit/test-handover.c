@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel series in the loop: why runs of softirqs leave work to ksoftirqd decides which of their limits
- * is moved, NOHZ counters have no cap, and what nobody can judge is said.
+ * The kernel series in the loop: why runs of softirqs leave work to ksoftirqd decides which of
+ * their limits is moved, NOHZ counters have no cap, and what nobody can judge is said.
  */
 #include <check.h>
 

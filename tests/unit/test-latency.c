@@ -18,7 +18,8 @@ static struct act_host *h;
 static struct act_session s;
 static struct result res;
 
-/* The device as the kernel has it: a request per descriptor, gone when it closes; the lowest counts. */
+/* The device as the kernel has it: a request per descriptor, gone when it closes; the lowest
+ * counts. */
 static struct device {
 	int (*open)(struct io *io, const char *path, int flags, mode_t mode);
 	int (*write)(struct io *io, int fd, const void *buf, size_t size);
@@ -231,7 +232,8 @@ START_TEST(request)
 }
 END_TEST
 
-/* Requests stand beside each other: a lower one of somebody else is no trouble and nobody's change. */
+/* Requests stand beside each other: a lower one of somebody else is no trouble and nobody's change.
+ */
 START_TEST(requests_of_others)
 {
 	dev.others = 5;

@@ -271,7 +271,8 @@ START_TEST(man_page_has_the_table_of_settings)
 }
 END_TEST
 
-/* Whether a line of the unit that begins with KEY has WORD, or with PREFIX one that WORD lies under. */
+/* Whether a line of the unit that begins with KEY has WORD, or with PREFIX one that WORD lies
+ * under. */
 static bool unit_has(const char *unit, const char *key, const char *word, bool prefix)
 {
 	for (const char *line = unit; line; line = strchr(line, '\n')) {

@@ -87,8 +87,8 @@ START_TEST(whole)
 }
 END_TEST
 
-/* What a later series may add: columns at the end of the lines, pairs at the end of the second; and columns
- * by name, wherever they stand. */
+/* What a later series may add: columns at the end of the lines, pairs at the end of the second; and
+ * columns by name, wherever they stand. */
 START_TEST(grown)
 {
 	into("version 1\nlimits policy=latency clock=local tick_us=1000 time_us=1 "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Priority of NIC interrupts' threads: the right thread or none, from real time to real time, and back. */
+/* Priority of NIC interrupts' threads: the right thread or none, from real time to real time, and
+ * back. */
 #include <check.h>
 #include <sched.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ static void setup(void)
 		number[q] = m->irq[machine_irq(m, name)].number;
 		irq_thread((pid_t)(300 + q), number[q], name, 1000 + q);
 	}
-	/* Not meant: the link interrupt, a disk, ksoftirqd; and a program that calls itself like one. */
+	/* Not meant: the link interrupt, a disk, ksoftirqd; and a program that calls itself like
+	 * one. */
 	irq_thread(310, m->irq[machine_irq(m, "eth0")].number, "eth0", 1010);
 	thread(311, "irq/9-acpi", 50, true, SCHED_FIFO, 50);
 	thread(312, "irq/26-eth0-TxR", 2000, false, SCHED_FIFO, 50);
@@ -179,7 +181,8 @@ START_TEST(queues_only)
 }
 END_TEST
 
-/* The admin's own: another priority comes back as it was; one that is ordinary was made so on purpose. */
+/* The admin's own: another priority comes back as it was; one that is ordinary was made so on
+ * purpose. */
 START_TEST(originals)
 {
 	irq_thread(300, number[0], "eth0-TxRx-0", 1000);
@@ -218,7 +221,8 @@ START_TEST(reused_pid)
 }
 END_TEST
 
-/* ifdown and ifup: new threads with the kernel's priority get it again, and the ledger forgets the old. */
+/* ifdown and ifup: new threads with the kernel's priority get it again, and the ledger forgets the
+ * old. */
 START_TEST(new_threads)
 {
 	start();
