@@ -154,7 +154,8 @@ void engine_read_values(struct engine *e)
 		char text[64];
 		int64_t v;
 
-		if (tunables[id].scope != SCOPE_HOST)
+		/* What is held is for profiles only, and to ask the device is a request, too. */
+		if (tunables[id].scope != SCOPE_HOST || tunables[id].held)
 			continue;
 		e->values.host[id].have =
 			observe_value(e->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&
@@ -174,21 +175,9 @@ static void know_from(struct engine *e, struct change *c)
 		c->from[0] = '\0';
 }
 
-/* One round of what the profile states: host settings and governors at once, interrupts a few a
- * tick. Whether more interrupts have to move is left in policy_due. */
-int engine_policy(struct engine *e)
+/* N changes of a policy. MOVES counts those of interrupts; false when there were enough of them. */
+static bool state(struct engine *e, struct change *changes, size_t n, unsigned *moves)
 {
-	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
-	unsigned moves = 0;
-	size_t n;
-
-	e->policy_due = false;
-	if (!changes)
-		return log_oom();
-	memset(e->unmet, 0, sizeof(e->unmet));
-	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
-		return 0;
-	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
 	for (size_t i = 0; i < n; i++) {
 		struct result r;
 
@@ -202,9 +191,9 @@ int engine_policy(struct engine *e)
 			continue;
 		}
 		if (changes[i].tunable == TUNABLE_IRQ_AFFINITY &&
-		    e->config.max_moves_per_round > 0 && ++moves > e->config.max_moves_per_round) {
+		    e->config.max_moves_per_round > 0 && ++*moves > e->config.max_moves_per_round) {
 			e->policy_due = true;
-			break;
+			return false;
 		}
 		engine_change(e, &changes[i], &r);
 		/* A move that was made may be one of more than one round's, or the next NIC's turn
@@ -213,7 +202,43 @@ int engine_policy(struct engine *e)
 		    (r.outcome == OUTCOME_DONE || r.outcome == OUTCOME_PENDING))
 			e->policy_due = true;
 	}
+	return true;
+}
+
+/* One round of what the profile states: host settings, governors and CPUs at once, interrupts a few
+ * a tick. Whether more interrupts have to move is left in policy_due. */
+int engine_policy(struct engine *e)
+{
+	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	unsigned moves = 0;
+	size_t n, at = 0;
+
+	e->policy_due = false;
+	if (!changes)
+		return log_oom();
+	memset(e->unmet, 0, sizeof(e->unmet));
+	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
+		return 0;
+	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
+	state(e, changes, n, &moves);
+	while ((n = decide_power(e->topology, e->profile, &at, changes, CHANGES_MAX * 4)) > 0)
+		state(e, changes, n, &moves);
+	e->receive_cpus = topology_receive_cpus(e->topology);
 	return 0;
+}
+
+/* Interrupts arrive at CPUs that have not been looked after yet. Where they do not arrive any more
+ * nothing is given back before the next profile or machine: with irqbalance they come and go. */
+void engine_follow_interrupts(struct engine *e)
+{
+	struct cpuset now = topology_receive_cpus(e->topology);
+
+	if (e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind != SETTING_VALUE ||
+	    cpuset_subset(&now, &e->receive_cpus))
+		return;
+	now = cpuset_or(&now, &e->receive_cpus);
+	engine_policy(e);
+	e->receive_cpus = now;
 }
 
 /* Where an entry's setting is now; as it was when it was written where it is not to be found. */
@@ -262,6 +287,9 @@ void engine_sweep(struct engine *e)
 		/* The trial itself looks after the setting it is about, in every tick. */
 		if (decider_trials(e->decider, &on_trial, 1) > 0 && on_trial->tunable == c.tunable)
 			continue;
+		/* Nobody else can change our request; theirs stand beside it. */
+		if (tunables[c.tunable].held)
+			continue;
 		if (observe_value(e->io, c.tunable, &c.target, now, sizeof(now)) < 0 ||
 		    tunable_equal(&tunables[c.tunable], now, entry->written))
 			continue;
@@ -303,6 +331,15 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 
 	if (engine_pinned((void *)e, entry->tunable, entry->identity))
 		return true;
+	/* Threads end with ifdown, and new ones come. */
+	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
+	    !topology_irq_by_thread(e->topology, entry->identity))
+		return false;
+	/* Instead of the CPUs' own limits. */
+	if (entry->tunable == TUNABLE_CPU_DMA_LATENCY &&
+	    e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind == SETTING_VALUE &&
+	    !e->topology->cpu_latency)
+		return true;
 	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
 		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
 	irq = topology_irq_by_identity(e->topology, entry->identity);
@@ -326,6 +363,19 @@ static int give_back(struct engine *e, enum tunable_id id, const struct target *
 	note_result(e, &c, &r);
 	follow(e, &c, &r);
 	return k;
+}
+
+void engine_forget_ended(struct engine *e)
+{
+	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
+		struct target target;
+
+		if (!entry || tunables[entry->tunable].scope != SCOPE_THREAD || wanted(e, entry))
+			continue;
+		(void)entry_target(e, entry, &target);
+		give_back(e, entry->tunable, &target, "the thread has ended");
+	}
 }
 
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
@@ -388,7 +438,8 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 			struct target **ret, size_t *ret_n, char *error)
 {
 	_cleanup_free_ struct target *found =
-		calloc(1U + e->topology->n_irqs + e->topology->n_policies, sizeof(*found));
+		calloc(1U + e->topology->n_irqs + e->topology->n_policies + e->topology->n_cpus,
+		       sizeof(*found));
 	struct cpuset cpus;
 	size_t n = 0;
 
@@ -420,9 +471,26 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 		    (cpuset_parse_list(text, &cpus) >= 0 && cpuset_equal(&cpus, &p->cpus)))
 			found[n++] = policy_target(p);
 	}
+	for (unsigned i = 0; t->scope == SCOPE_THREAD && i < e->topology->n_irqs; i++) {
+		const struct irq *irq = &e->topology->irq[i];
+		char number[16];
+
+		snprintf(number, sizeof(number), "%d", (int)irq->thread);
+		if (irq->thread > 0 &&
+		    (!*text || streq(text, number) || streq(text, irq->thread_comm)))
+			found[n++] = irq_thread_target(irq);
+	}
+	for (unsigned i = 0; t->scope == SCOPE_CPU && i < e->topology->n_cpus; i++)
+		if (e->topology->cpu_latency && e->topology->cpu[i].present &&
+		    (!*text || streq(text, cpu_target(i).identity) ||
+		     streq(text, cpu_target(i).identity + strlen("cpu"))))
+			found[n++] = cpu_target(i);
 	if (n == 0) {
 		snprintf(error, 512, "%s: this host has no %s%s%s", t->id,
-			 t->scope == SCOPE_IRQ ? "NIC interrupt" : "cpufreq policy",
+			 t->scope == SCOPE_IRQ      ? "NIC interrupt"
+			 : t->scope == SCOPE_CPU    ? "CPU with such a limit"
+			 : t->scope == SCOPE_THREAD ? "thread of a NIC interrupt"
+						    : "cpufreq policy",
 			 *text ? " " : "", text);
 		return -EINVAL;
 	}

@@ -56,6 +56,15 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(irq ? irq->name : identity));
 		return;
 	}
+	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD) {
+		irq = t && target->scope == SCOPE_THREAD
+			      ? topology_irq_by_thread(t, target->identity)
+			      : NULL;
+		snprintf(text, sizeof(text), "%u", target->number);
+		put(d, "target", json_string(text));
+		put(d, "name", text_or_null(irq ? irq->thread_comm : target->identity));
+		return;
+	}
 	policy = t ? topology_policy_by_identity(t, target->identity) : NULL;
 	snprintf(text, sizeof(text), "policy%u", target->number);
 	put(d, "target", json_string(text));
@@ -67,6 +76,7 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 {
 	const struct policy *policy;
 	const struct irq *irq;
+	int cpu;
 
 	switch (scope) {
 	case SCOPE_HOST:
@@ -82,6 +92,16 @@ bool target_by_identity(const struct topology *t, enum scope scope, const char *
 		if (policy)
 			*ret = policy_target(policy);
 		return policy != NULL;
+	case SCOPE_THREAD:
+		irq = t ? topology_irq_by_thread(t, identity) : NULL;
+		if (irq)
+			*ret = irq_thread_target(irq);
+		return irq != NULL;
+	case SCOPE_CPU:
+		cpu = t ? topology_cpu_by_identity(t, identity) : -1;
+		if (cpu >= 0)
+			*ret = cpu_target((unsigned)cpu);
+		return cpu >= 0;
 	}
 	return false;
 }

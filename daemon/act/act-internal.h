@@ -39,9 +39,12 @@ struct actuator {
 	bool dry;
 	struct memory *memory;
 	size_t n_memory;
+	struct cpuset returned; /* act_cpus_returned() */
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
-	bool writable[_TUNABLE_MAX];     /* a write has succeeded: no blocked family then */
+	int latency_fd;                  /* -1; else cpu_dma_latency's request, of … */
+	int32_t latency_usec;
+	bool writable[_TUNABLE_MAX]; /* a write has succeeded: no blocked family then */
 	/* [CPU_ID_MAX], CLOCK_MONOTONIC, or NULL: CPUs without free vectors */
 	uint64_t *full_until;
 };
@@ -57,7 +60,7 @@ struct place {
 	const struct tunable *tunable;
 	enum tunable_id id;
 	struct target target;        /* with the number of now */
-	const struct irq *irq;       /* SCOPE_IRQ */
+	const struct irq *irq;       /* SCOPE_IRQ, SCOPE_THREAD */
 	const struct policy *policy; /* SCOPE_POLICY */
 	const struct family *family;
 	char path[256];
@@ -83,6 +86,10 @@ struct family {
 	/* Is PLACE, found in the topology, still the same thing? -ENODEV: no, never write; -ENXIO:
 	 * it is, but asleep (offline). */
 	int (*verify)(struct actuator *a, const struct place *p);
+	/* What it holds now, for settings whose file does not say that; NULL: observe_value(). */
+	int (*read)(struct actuator *a, const struct place *p, char value[static VALUE_MAX]);
+	/* Writes VALUE; NULL: into its file. */
+	int (*store)(struct actuator *a, const struct place *p, const char *value);
 	/* Turns the change's TO into the one word that is written. */
 	int (*resolve)(struct actuator *a, struct attempt *at);
 	/* What is known already, and needs no write to be refused. */
@@ -99,7 +106,8 @@ struct family {
 	/* Stored and read back. */
 	void (*settled)(struct actuator *a, struct attempt *at);
 };
-extern const struct family sysctl_family, irq_family, cpufreq_family;
+extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
+	dma_latency_family, thread_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */
@@ -114,6 +122,7 @@ void culprits(const struct topology *t, const struct tunable *tunable, char *buf
  * not unique; other errors: it cannot be told. P->name is set in any case. */
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	       const struct target *target, struct place *p);
+int place_store(struct actuator *a, const struct place *p, const char *value);
 int place_read(struct actuator *a, const struct place *p, char value[static VALUE_MAX]);
 
 /*

@@ -51,8 +51,10 @@ static bool can_tell(struct actuator *a, const struct place *p)
 	if (p->tunable->scope == SCOPE_HOST)
 		return true;
 	r = a->io->ops->list(a->io,
-			     p->tunable->scope == SCOPE_IRQ ? "proc/irq"
-							    : "sys/devices/system/cpu/cpufreq",
+			     p->tunable->scope == SCOPE_IRQ      ? "proc/irq"
+			     : p->tunable->scope == SCOPE_THREAD ? "proc"
+			     : p->tunable->scope == SCOPE_CPU    ? "sys/devices/system/cpu"
+								 : "sys/devices/system/cpu/cpufreq",
 			     &names);
 	return r >= 0 || r == -ENOENT;
 }

@@ -33,8 +33,9 @@ const struct verb ctl_verbs[] = {
 		.name = "get",
 		.args = "[SETTING[@TARGET]]",
 		.help = "Show settings: value, what the profile wants, original",
-		.more = "A TARGET is an interrupt's number or action name, or a cpufreq policy such as\n"
-			"policy0. Without softnetd, the kernel's values are shown.",
+		.more = "A TARGET is an interrupt's number or action name, a cpufreq policy such as\n"
+			"policy0, a CPU's number, or the pid or name of an interrupt's thread.\n"
+			"Without softnetd, the kernel's values are shown.",
 		.method = "DescribeSettings",
 		.max_args = 1,
 		.remote = true,
