@@ -171,7 +171,8 @@ void engine_read_values(struct engine *e)
 		char text[64];
 		int64_t v;
 
-		if (tunables[id].scope != SCOPE_HOST)
+		/* What is held is for profiles only, and to ask the device is a request, too. */
+		if (tunables[id].scope != SCOPE_HOST || tunables[id].held)
 			continue;
 		e->values.host[id].have =
 			observe_value(e->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&
@@ -225,21 +226,9 @@ static int policy_of_nics(struct engine *e)
 	return 0;
 }
 
-/* One round of what the profile states: host settings and governors at once, interrupts a few a
- * tick. Whether more interrupts have to move is left in policy_due. */
-int engine_policy(struct engine *e)
+/* N changes of a policy. MOVES counts those of interrupts; false when there were enough of them. */
+static bool state(struct engine *e, struct change *changes, size_t n, unsigned *moves)
 {
-	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
-	unsigned moves = 0;
-	size_t n;
-
-	e->policy_due = false;
-	if (!changes)
-		return log_oom();
-	memset(e->unmet, 0, sizeof(e->unmet));
-	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
-		return 0;
-	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
 	for (size_t i = 0; i < n; i++) {
 		struct result r;
 
@@ -253,9 +242,9 @@ int engine_policy(struct engine *e)
 			continue;
 		}
 		if (changes[i].tunable == TUNABLE_IRQ_AFFINITY &&
-		    e->config.max_moves_per_round > 0 && ++moves > e->config.max_moves_per_round) {
+		    e->config.max_moves_per_round > 0 && ++*moves > e->config.max_moves_per_round) {
 			e->policy_due = true;
-			break;
+			return false;
 		}
 		engine_change(e, &changes[i], &r);
 		/* A move that was made may be one of more than one round's, or the next NIC's turn
@@ -264,7 +253,43 @@ int engine_policy(struct engine *e)
 		    (r.outcome == OUTCOME_DONE || r.outcome == OUTCOME_PENDING))
 			e->policy_due = true;
 	}
+	return true;
+}
+
+/* One round of what the profile states: host settings, governors and CPUs at once, interrupts a few
+ * a tick. Whether more interrupts have to move is left in policy_due. */
+int engine_policy(struct engine *e)
+{
+	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	unsigned moves = 0;
+	size_t n, at = 0;
+
+	e->policy_due = false;
+	if (!changes)
+		return log_oom();
+	memset(e->unmet, 0, sizeof(e->unmet));
+	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
+		return 0;
+	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
+	state(e, changes, n, &moves);
+	while ((n = decide_power(e->topology, e->profile, &at, changes, CHANGES_MAX * 4)) > 0)
+		state(e, changes, n, &moves);
+	e->receive_cpus = topology_receive_cpus(e->topology);
 	return policy_of_nics(e);
+}
+
+/* Interrupts arrive at CPUs that have not been looked after yet. Where they do not arrive any more
+ * nothing is given back before the next profile or machine: with irqbalance they come and go. */
+void engine_follow_interrupts(struct engine *e)
+{
+	struct cpuset now = topology_receive_cpus(e->topology);
+
+	if (e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind != SETTING_VALUE ||
+	    cpuset_subset(&now, &e->receive_cpus))
+		return;
+	now = cpuset_or(&now, &e->receive_cpus);
+	engine_policy(e);
+	e->receive_cpus = now;
 }
 
 /* Where an entry's setting is now; as it was when it was written where it is not to be found. */
@@ -312,6 +337,9 @@ void engine_sweep(struct engine *e)
 			continue;
 		/* The trial itself looks after the setting it is about, in every tick. */
 		if (decider_trials(e->decider, &on_trial, 1) > 0 && on_trial->tunable == c.tunable)
+			continue;
+		/* Nobody else can change our request; theirs stand beside it. */
+		if (tunables[c.tunable].held)
 			continue;
 		if (observe_value(e->io, c.tunable, &c.target, now, sizeof(now)) < 0 ||
 		    tunable_equal(&tunables[c.tunable], now, entry->written))
@@ -377,6 +405,15 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 		return true;
 	if (tunable_of_nic(&tunables[entry->tunable]))
 		return nic_setting_wanted(e, entry);
+	/* Threads end with ifdown, and new ones come. */
+	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
+	    !topology_irq_by_thread(e->topology, entry->identity))
+		return false;
+	/* Instead of the CPUs' own limits. */
+	if (entry->tunable == TUNABLE_CPU_DMA_LATENCY &&
+	    e->profile->setting[TUNABLE_CPU_RESUME_LATENCY].kind == SETTING_VALUE &&
+	    !e->topology->cpu_latency)
+		return true;
 	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
 		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
 	irq = topology_irq_by_identity(e->topology, entry->identity);
@@ -400,6 +437,19 @@ static int give_back(struct engine *e, enum tunable_id id, const struct target *
 	note_result(e, &c, &r);
 	follow(e, &c, &r);
 	return k;
+}
+
+void engine_forget_ended(struct engine *e)
+{
+	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
+		struct target target;
+
+		if (!entry || tunables[entry->tunable].scope != SCOPE_THREAD || wanted(e, entry))
+			continue;
+		(void)entry_target(e, entry, &target);
+		give_back(e, entry->tunable, &target, "the thread has ended");
+	}
 }
 
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
@@ -479,6 +529,13 @@ static bool names_target(const struct topology *t, const char *text, const struc
 		snprintf(name, sizeof(name), "policy%u", target->number);
 		return streq(text, name) || (policy && cpuset_parse_list(text, &cpus) >= 0 &&
 					     cpuset_equal(&cpus, &policy->cpus));
+	case SCOPE_CPU: /* "3", or "cpu3" by its identity */
+		snprintf(name, sizeof(name), "%u", target->number);
+		return streq(text, name);
+	case SCOPE_THREAD:
+		irq = topology_irq_by_thread(t, target->identity);
+		snprintf(name, sizeof(name), "%u", target->number);
+		return streq(text, name) || (irq && streq(text, irq->thread_comm));
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
 		target_label(target, name);
@@ -494,7 +551,8 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 	static const char *const kinds[] = {
 		[SCOPE_HOST] = "such setting",     [SCOPE_IRQ] = "NIC interrupt",
 		[SCOPE_POLICY] = "cpufreq policy", [SCOPE_NIC] = "NIC with a device",
-		[SCOPE_NAPI] = "NAPI instance",
+		[SCOPE_NAPI] = "NAPI instance",    [SCOPE_CPU] = "CPU with such a limit",
+		[SCOPE_THREAD] = "thread of a NIC interrupt",
 	};
 	_cleanup_free_ struct target *found = NULL;
 	size_t n = 0;

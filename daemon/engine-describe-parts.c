@@ -62,6 +62,15 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(identity));
 		return;
 	}
+	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD) {
+		irq = t && target->scope == SCOPE_THREAD
+			      ? topology_irq_by_thread(t, target->identity)
+			      : NULL;
+		snprintf(text, sizeof(text), "%u", target->number);
+		put(d, "target", json_string(text));
+		put(d, "name", text_or_null(irq ? irq->thread_comm : target->identity));
+		return;
+	}
 	policy = t ? topology_policy_by_identity(t, target->identity) : NULL;
 	snprintf(text, sizeof(text), "policy%u", target->number);
 	put(d, "target", json_string(text));

@@ -22,7 +22,15 @@ static json_t *origin_text(const struct origin *o)
 	return text_or_null(text);
 }
 
-static json_t *profile_setting_document(const struct profile_setting *s)
+/* A bound of a range: the word where the numbers stand for modes. */
+static json_t *bound_value(const struct tunable *t, int64_t value)
+{
+	return t->words && value >= t->min && value <= t->max
+		       ? json_string(t->words[value - t->min])
+		       : json_integer(value);
+}
+
+static json_t *profile_setting_document(enum tunable_id id, const struct profile_setting *s)
 {
 	static const char *const kinds[] = {"leave", "value", "range"};
 	static const char *const foreign[] = {"yield", "enforce", "adopt"};
@@ -30,8 +38,9 @@ static json_t *profile_setting_document(const struct profile_setting *s)
 
 	put(d, "kind", json_string(kinds[s->kind]));
 	put(d, "value", s->kind == SETTING_VALUE ? text_or_null(s->value) : json_null());
-	put(d, "low", s->kind == SETTING_RANGE ? json_integer(s->low) : json_null());
-	put(d, "high", s->kind == SETTING_RANGE ? json_integer(s->high) : json_null());
+	put(d, "low", s->kind == SETTING_RANGE ? bound_value(&tunables[id], s->low) : json_null());
+	put(d, "high",
+	    s->kind == SETTING_RANGE ? bound_value(&tunables[id], s->high) : json_null());
 	put(d, "on_foreign", json_string(foreign[s->on_foreign]));
 	put(d, "origin", origin_text(&s->origin));
 	return d;
@@ -141,6 +150,14 @@ json_t *engine_value_source(const struct engine *e, enum tunable_id id, const st
 	return source("found", "as found");
 }
 
+/* The time of a softirq run is jiffies only while nothing says otherwise. */
+static unsigned hz_of(const struct engine *e, enum tunable_id id)
+{
+	if (id == TUNABLE_SOFTIRQ_TIME_US && e->snapshot && e->snapshot->limits.precise)
+		return 0;
+	return e->topology ? e->topology->hz : 0;
+}
+
 static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 		      const struct target *target)
 {
@@ -151,8 +168,7 @@ static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 	r = observe_value(e->io, id, target, value, sizeof(value));
 	put(d, "source", r < 0 ? json_null() : engine_value_source(e, id, target, value));
 	put(d, "value", r < 0 ? json_null() : text_or_null(value));
-	put(d, "effective",
-	    r < 0 ? json_null() : effective_value(t, value, e->topology ? e->topology->hz : 0));
+	put(d, "effective", r < 0 ? json_null() : effective_value(t, value, hz_of(e, id)));
 	put(d, "unit", text_or_null(t->unit));
 	if (tunable_of_nic(t) && (r == -ENOENT || r == -EOPNOTSUPP))
 		put(d, "error", json_string("this driver, or kernel, does not have it"));
@@ -184,8 +200,8 @@ static json_t *setting_document(const struct engine *e, enum tunable_id id,
 	put(d, "profile",
 	    !e->profile ? json_null()
 	    : tunable_of_nic(t)
-		    ? profile_setting_document(profile_nic_setting(e->profile, target->nic, id))
-		    : profile_setting_document(&e->profile->setting[id]));
+		    ? profile_setting_document(id, profile_nic_setting(e->profile, target->nic, id))
+		    : profile_setting_document(id, &e->profile->setting[id]));
 	put(d, "min", t->type == VALUE_NUMBER ? json_integer(t->min) : json_null());
 	put(d, "max", t->type == VALUE_NUMBER ? json_integer(t->max) : json_null());
 	learned = e->actuator && act_learned_limit(e->actuator, id, &low, &high);
@@ -269,7 +285,7 @@ static json_t *nic_rule_document(const struct nic_rule *rule)
 	put(d, "napi_threads", json_string(napi_threads_names[rule->napi_threads]));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		if (rule->setting[i])
-			put(settings, tunables[i].id, profile_setting_document(rule->setting[i]));
+			put(settings, tunables[i].id, profile_setting_document(i, rule->setting[i]));
 	put(d, "settings", settings);
 	put(d, "origin", origin_text(&rule->origin));
 	return d;
@@ -312,7 +328,7 @@ json_t *describe_profile(const struct profile *p, bool active)
 	put(d, "priority", json_integer(p->priority));
 	put(d, "objective", json_string(objective_to_string(p->objective)));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
-		put(settings, tunables[i].id, profile_setting_document(&p->setting[i]));
+		put(settings, tunables[i].id, profile_setting_document(i, &p->setting[i]));
 	put(d, "settings", settings);
 	for (size_t i = 0; i < p->n_nics; i++)
 		append(nics, nic_rule_document(&p->nic[i]));

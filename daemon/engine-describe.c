@@ -101,7 +101,30 @@ static json_t *cpu_document(const struct engine *e, unsigned id)
 	    have & HAVE_STAT ? json_real(percent(sum.softirq_time, sum.total)) : json_null());
 	put(c, "backlog",
 	    have & HAVE_BACKLOG ? json_integer(newest->cpu[id].backlog) : json_null());
+	put(c, "handovers_per_second",
+	    rate(have & HAVE_SOFTIRQ_STAT,
+		 sum.handover[HANDOVER_TIME] + sum.handover[HANDOVER_RESCHED] +
+			 sum.handover[HANDOVER_COUNT] + sum.handover[HANDOVER_POLICY],
+		 sum.stat_seconds));
 	return c;
+}
+
+/* What a run of softirqs is allowed, as the kernel series says; null on other kernels. */
+static json_t *limits_document(const struct engine *e)
+{
+	const struct softirq_limits *l = e->snapshot ? &e->snapshot->limits : NULL;
+	json_t *d;
+
+	if (!l || !l->have)
+		return json_null();
+	d = json_object();
+	put(d, "policy", json_string(l->policy));
+	put(d, "clock", json_string(l->precise ? "precise" : "jiffies"));
+	put(d, "time_us", json_integer(l->time_usec));
+	put(d, "effective_time_us", l->timed ? json_integer(l->effective_usec) : json_null());
+	put(d, "max_restart", json_integer(l->max_restart));
+	put(d, "effective_passes", json_integer(l->effective_passes));
+	return d;
 }
 
 static json_t *cpus_document(const struct engine *e)
@@ -272,6 +295,8 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 		state = "gone";
 	else if (observe_value(e->io, l->tunable, &target, now, sizeof(now)) < 0)
 		state = "unreadable";
+	else if (t->held) /* the figure is the lowest of everybody's requests */
+		state = engine_latency_fd(e) >= 0 ? "held" : "gone";
 	else
 		state = tunable_equal(t, now, l->written) ? "held" : "foreign";
 	put(d, "setting", json_string(t->id));
@@ -355,7 +380,8 @@ static json_t *blind_document(const struct engine *e)
 			append(blind, blind_entry(source_to_string(i), "absent", s->text));
 	}
 	/* Case B05: the kernel says it ten times per boot and never again. */
-	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+	if (e->snapshot && e->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT &&
+	    e->snapshot->source[SOURCE_SOFTIRQ_STAT].state != SOURCE_OK)
 		append(blind, blind_entry(source_to_string(SOURCE_KMSG), "used-up",
 					  "all NOHZ lines of this boot are used up: silence until "
 					  "reboot says nothing"));
@@ -617,6 +643,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "daemon", daemon_document(e));
 	put(d, "window_seconds", json_real(window_seconds(e->window, STATUS_TICKS)));
 	put(d, "cpus", cpus_document(e));
+	put(d, "softirq_limits", limits_document(e));
 	put(d, "nics", nics_document(e));
 	put(d, "symptoms", symptoms_document(e));
 	put(d, "changes", changes_document(e));

@@ -127,9 +127,10 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
-	bool napis_due;          /* NAPI threads were switched: they have to be found */
-	bool policy_due;         /* interrupts of the profile's placement still have to move */
-	bool stalled;            /* everything went back to its original, and stays there */
+	bool napis_due; /* NAPI threads were switched: they have to be found */
+	struct cpuset receive_cpus; /* where NICs' interrupts arrived when the policy was applied */
+	bool policy_due;            /* interrupts of the profile's placement still have to move */
+	bool stalled;               /* everything went back to its original, and stays there */
 
 	void (*listener)(void *userdata, const struct engine_event *ev);
 	void *listener_userdata;
@@ -177,6 +178,9 @@ void engine_selftest(struct engine *e);
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
+void engine_follow_interrupts(struct engine *e);
+/* Entries of threads that this machine does not have any more. */
+void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);

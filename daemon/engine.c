@@ -134,6 +134,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		r = actuator_new(e->io, e->ledger, ACT_DRY_RUN, &e->dry);
 	if (r < 0)
 		return log_error_errno(r, "Cannot set up the engine");
+	if (o->have_latency_fd)
+		act_adopt_latency(e->actuator, o->latency_fd);
 	e->started_usec = io_now(e->io, CLOCK_BOOTTIME);
 	r = discover(e);
 	if (r >= 0)
@@ -174,6 +176,11 @@ int engine_stop(struct engine *e)
 	if (ledger_size(e->ledger) == 0)
 		return 0;
 	return engine_give_back_all(e, &report);
+}
+
+int engine_latency_fd(const struct engine *e)
+{
+	return e->actuator ? act_latency_fd(e->actuator) : -1;
 }
 
 void engine_free(struct engine *e)
@@ -310,6 +317,7 @@ static void carry_out(struct engine *e, uint64_t now)
 /* CPUs, NICs or interrupts came or went: look again once it is quiet. */
 static int follow_hotplug(struct engine *e, uint64_t now)
 {
+	struct cpuset returned;
 	int r;
 
 	if (observer_topology_changed(e->observer)) {
@@ -319,14 +327,20 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	if (!e->replan_usec || now < e->replan_usec)
 		return 0;
 	e->replan_usec = 0;
+	returned = e->topology->online;
 	r = discover(e);
 	if (r < 0)
 		return r;
 	engine_drop_vanished(e);
+	returned = cpuset_minus(&e->topology->online, &returned);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
-	return engine_policy(e);
+	engine_forget_ended(e);
+	act_cpus_returned(e->actuator, &returned);
+	r = engine_policy(e);
+	act_cpus_returned(e->actuator, &(struct cpuset){});
+	return r;
 }
 
 /* NAPI instances came with other ids or threads: what the profile states about them is due again.
@@ -382,7 +396,10 @@ int engine_tick(struct engine *e)
 		return r;
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
-		engine_sweep(e);
+		/* What a hotplug made of a setting is looked at when the machine is quiet again. */
+		if (!e->replan_usec && !observer_topology_changed(e->observer))
+			engine_sweep(e);
+		engine_follow_interrupts(e);
 		r = units_read(e->units);
 		if (r < 0)
 			return log_oom();

@@ -23,6 +23,9 @@ struct engine_options {
 	bool have_mode;
 	enum mode mode; /* overrides softnetd.conf's */
 	bool lock;      /* take the one-daemon lock */
+	/* What engine_latency_fd() of the run before was, when have_latency_fd: taken over */
+	bool have_latency_fd;
+	int latency_fd;
 };
 
 /*
@@ -34,6 +37,9 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 	       struct engine **ret);
 /* Gives the originals back, unless on_stop = "keep". */
 int engine_stop(struct engine *e);
+/* The open descriptor that holds cpu_dma_latency, -1 when there is none; still the engine's. After
+ * an engine_stop() that keeps, it has to stay open somewhere, or the kernel drops the request. */
+int engine_latency_fd(const struct engine *e);
 void engine_free(struct engine *e);
 DEFINE_CLEANUP(struct engine *, engine_free);
 
@@ -65,7 +71,8 @@ json_t *engine_explain(struct engine *e, const char *id, char *error_text);
 int engine_silence(struct engine *e, const char *id, char *error_text);
 int engine_unsilence(struct engine *e, const char *id, char *error_text);
 /* TARGET "" is the host, or every target of a scoped setting: an IRQ number or action name, a
- * policy as "policy0" or CPU list. The setting is pinned until engine_release(). */
+ * policy as "policy0" or CPU list, a CPU as "3" or "cpu3", an interrupt's thread as its pid or
+ * comm. The setting is pinned until engine_release(). */
 int engine_set(struct engine *e, const char *setting, const char *target, const char *value,
 	       char *error_text);
 int engine_release(struct engine *e, const char *setting, const char *target, char *error_text);

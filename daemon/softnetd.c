@@ -147,6 +147,41 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+#define LATENCY_NAME "cpu_dma_latency"
+
+/* A run that kept its settings left its request of /dev/cpu_dma_latency with the service manager,
+ * which hands it to this one. From now on it is ours alone. */
+static bool take_latency_fd(int *ret)
+{
+	_cleanup_(strv_freep) char **names = NULL;
+	int n = sd_listen_fds_with_names(true, &names);
+	bool found = false;
+
+	for (int i = 0; i < n; i++) {
+		if (!found && streq(names[i], LATENCY_NAME)) {
+			*ret = SD_LISTEN_FDS_START + i;
+			found = true;
+		} else {
+			close(SD_LISTEN_FDS_START + i);
+		}
+	}
+	if (found)
+		sd_notify(false, "FDSTOREREMOVE=1\nFDNAME=" LATENCY_NAME);
+	return found;
+}
+
+/* What was kept at the stop has to outlive this process. */
+static void leave_latency_fd(struct daemon *d)
+{
+	int fd = engine_latency_fd(d->engine);
+
+	if (fd < 0)
+		return;
+	if (sd_pid_notify_with_fds(0, false, "FDSTORE=1\nFDNAME=" LATENCY_NAME, &fd, 1) <= 0)
+		log_warning(
+			"cpu_dma_latency cannot be kept: nobody holds its descriptor from here on");
+}
+
 static int start_engine(struct daemon *d, const struct options *o)
 {
 	struct engine_options eo = {
@@ -161,6 +196,7 @@ static int start_engine(struct daemon *d, const struct options *o)
 	pid_t other = 0;
 	int r;
 
+	eo.have_latency_fd = take_latency_fd(&eo.latency_fd);
 	if (d->io->live && geteuid() != 0) {
 		log_notice("Not root: softnetd only observes, changing settings needs root");
 		eo.have_mode = true;
@@ -492,6 +528,7 @@ static int stop(struct daemon *d)
 		r = engine_stop(d->engine);
 		if (r < 0)
 			log_error_errno(r, "Not everything could be given back");
+		leave_latency_fd(d);
 		engine_set_listener(d->engine, NULL, NULL);
 	}
 	sd_event_source_disable_unref(d->tick);

@@ -43,9 +43,12 @@ struct actuator {
 	struct memory *memory;
 	size_t n_memory;
 	char reason[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
+	struct cpuset returned; /* act_cpus_returned() */
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
-	bool writable[_TUNABLE_MAX];     /* a write has succeeded: no blocked family then */
+	int latency_fd;                  /* -1; else cpu_dma_latency's request, of … */
+	int32_t latency_usec;
+	bool writable[_TUNABLE_MAX]; /* a write has succeeded: no blocked family then */
 	/* [CPU_ID_MAX], CLOCK_MONOTONIC, or NULL: CPUs without free vectors */
 	uint64_t *full_until;
 };
@@ -61,7 +64,7 @@ struct place {
 	const struct tunable *tunable;
 	enum tunable_id id;
 	struct target target;        /* with the number of now */
-	const struct irq *irq;       /* SCOPE_IRQ */
+	const struct irq *irq;       /* SCOPE_IRQ, SCOPE_THREAD */
 	const struct policy *policy; /* SCOPE_POLICY */
 	const struct nic *nic;       /* SCOPE_NIC, SCOPE_NAPI */
 	const struct family *family;
@@ -88,14 +91,16 @@ struct family {
 	/* Is PLACE, found in the topology, still the same thing? -ENODEV: no, never write; -ENXIO:
 	 * it is, but asleep (offline). */
 	int (*verify)(struct actuator *a, const struct place *p);
+	/* What it holds now, for settings whose file does not say that; NULL: observe_value(). */
+	int (*read)(struct actuator *a, const struct place *p, char value[static VALUE_MAX]);
+	/* Writes VALUE; NULL: into its file. */
+	int (*store)(struct actuator *a, const struct place *p, const char *value);
 	/* Turns the change's TO into the one word that is written. */
 	int (*resolve)(struct actuator *a, struct attempt *at);
 	/* What is known already, and needs no write to be refused. */
 	int (*permit)(struct actuator *a, struct attempt *at);
 	/* NOW is what the kernel itself resets this setting to: nobody's will. */
 	bool (*was_reset)(struct actuator *a, const struct place *p, const char *now);
-	/* Writes VALUE; NULL: into its file. */
-	int (*store)(struct actuator *a, const struct place *p, const char *value);
 	/* The setting reads THEN instead of the wish: whether that is as good. It is remembered then,
 	 * so that the same wish asks for nothing the next time. */
 	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then);
@@ -109,7 +114,8 @@ struct family {
 	/* Stored and read back. */
 	void (*settled)(struct actuator *a, struct attempt *at);
 };
-extern const struct family sysctl_family, irq_family, cpufreq_family;
+extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
+	dma_latency_family, thread_family;
 extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,

@@ -15,6 +15,7 @@ int actuator_new(struct io *io, struct ledger *ledger, unsigned flags, struct ac
 	if (!a)
 		return -ENOMEM;
 	a->io = io;
+	a->latency_fd = -1;
 	a->ledger = ledger;
 	a->dry = flags & ACT_DRY_RUN;
 	*ret = a;
@@ -38,6 +39,7 @@ void actuator_free(struct actuator *a)
 		memory_done(&a->memory[i]);
 	free(a->memory);
 	free(a->full_until);
+	closep(&a->latency_fd);
 	free(a);
 }
 
@@ -89,6 +91,11 @@ void act_forget(struct actuator *a)
 			memory_done(m);
 	}
 	a->n_memory = kept;
+}
+
+void act_cpus_returned(struct actuator *a, const struct cpuset *cpus)
+{
+	a->returned = *cpus;
 }
 
 bool act_is_managed(const struct actuator *a, const struct target *target)
@@ -208,9 +215,34 @@ static int find_nic(const struct topology *t, struct place *p)
 
 static int find_host(struct place *p)
 {
-	p->family = &sysctl_family;
+	p->family = p->tunable->held ? &dma_latency_family : &sysctl_family;
 	say(p->name, sizeof(p->name), "%s", p->tunable->id);
 	return streq(p->target.identity, "host") ? 0 : -ENODEV;
+}
+
+static int find_cpu(const struct topology *t, struct place *p)
+{
+	int cpu = topology_cpu_by_identity(t, p->target.identity);
+
+	p->family = &cpu_latency_family;
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	if (cpu < 0)
+		return -ENODEV;
+	p->target.number = (unsigned)cpu;
+	return 0;
+}
+
+static int find_thread(const struct topology *t, struct place *p)
+{
+	p->family = &thread_family;
+	p->irq = topology_irq_by_thread(t, p->target.identity);
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	if (!p->irq)
+		return -ENODEV;
+	p->target.number = (unsigned)p->irq->thread;
+	say(p->name, sizeof(p->name), "%s of %s (pid %d)", p->tunable->id, p->irq->thread_comm,
+	    (int)p->irq->thread);
+	return 0;
 }
 
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
@@ -233,18 +265,25 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	case SCOPE_NAPI:
 		r = find_nic(t, p);
 		break;
+	case SCOPE_CPU:
+		r = find_cpu(t, p);
+		break;
+	case SCOPE_THREAD:
+		r = find_thread(t, p);
+		break;
 	}
 	if (r < 0)
 		return r;
-	r = p->family->store ? 0 : target_path(p->id, &p->target, p->path, sizeof(p->path));
-	if (r < 0)
+	r = target_path(p->id, &p->target, p->path, sizeof(p->path));
+	if (r < 0 && !(r == -ENOENT && p->family->store))
 		return r;
 	return p->family->verify ? p->family->verify(a, p) : 0;
 }
 
 int place_read(struct actuator *a, const struct place *p, char value[static VALUE_MAX])
 {
-	int r = observe_value(a->io, p->id, &p->target, value, VALUE_MAX);
+	int r = p->family->read ? p->family->read(a, p, value)
+				: observe_value(a->io, p->id, &p->target, value, VALUE_MAX);
 
 	if (r < 0)
 		value[0] = '\0';

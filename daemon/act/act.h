@@ -73,6 +73,14 @@ int act_apply_coupled(struct actuator *a, const struct topology *t, const struct
 int act_release(struct actuator *a, const struct topology *t, enum tunable_id id,
 		const struct target *target, struct result *ret);
 
+/*
+ * The descriptor that holds cpu_dma_latency's request, -1 when there is none: still the actuator's,
+ * to be handed to a service manager that keeps it over a restart. And the way back: FD is taken
+ * over when the ledger has such a request, else closed.
+ */
+int act_latency_fd(const struct actuator *a);
+void act_adopt_latency(struct actuator *a, int fd);
+
 /* Whether an interrupt that was written to WISHED runs there by now: PENDING is over. True when the
  * host cannot tell (no effective affinity). IRQ as refreshed by the last slow look. */
 bool act_irq_settled(const struct irq *irq, const struct cpuset *wished);
@@ -88,6 +96,9 @@ bool act_learned_limit(const struct actuator *a, enum tunable_id id, int64_t *re
  * mount /proc/sys read-only but /proc/sys/net writable (systemd#4425): what holds for one host
  * setting says nothing about the next. */
 const char *act_family_blocked(const struct actuator *a, enum tunable_id id);
+/* CPUS came online since the last topology: what the kernel made of their governors meanwhile is
+ * nobody's will (laptop-mode-tools#201), and ours is made again. Holds until the next call. */
+void act_cpus_returned(struct actuator *a, const struct cpuset *cpus);
 /* Forgets what was learned about the host, since something about it changed. Who owns a setting has
  * not changed by that: what was yielded stays so. */
 void act_forget(struct actuator *a);

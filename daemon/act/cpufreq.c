@@ -230,8 +230,14 @@ static void cpufreq_after(struct actuator *a, struct attempt *at)
 		log_warning("%s", item.text);
 }
 
+static bool cpufreq_was_reset(struct actuator *a, const struct place *p, const char *now _unused_)
+{
+	return cpuset_intersects(&p->policy->cpus, &a->returned);
+}
+
 const struct family cpufreq_family = {
 	.verify = cpufreq_verify,
+	.was_reset = cpufreq_was_reset,
 	.resolve = cpufreq_resolve,
 	.before = cpufreq_before,
 	.after = cpufreq_after,

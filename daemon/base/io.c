@@ -309,6 +309,33 @@ static int live_set_affinity(struct io *io _unused_, pid_t pid, const struct cpu
 		       : 0;
 }
 
+/* glibc 2.36 has no wrapper, and the kernel's header collides with its own. */
+struct sched_attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static int live_set_sched(struct io *io _unused_, pid_t pid, int policy, int priority)
+{
+	struct sched_attributes attr = {.size = sizeof(attr)};
+
+	if (syscall(SYS_sched_getattr, pid, &attr, sizeof(attr), 0) < 0)
+		return -errno;
+	attr.size = sizeof(attr);
+	attr.policy = (uint32_t)policy;
+	attr.priority = (uint32_t)priority;
+	return syscall(SYS_sched_setattr, pid, &attr, 0) < 0 ? -errno : 0;
+}
+
+static int tree_set_sched(struct io *io _unused_, pid_t pid _unused_, int policy _unused_,
+			  int priority _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
 #define COMMON_OPS                                                                    \
 	.open = real_open, .read = real_read, .write = real_write, .sync = real_sync, \
 	.rename = real_rename, .unlink = real_unlink, .mkdir = real_mkdir,            \
@@ -318,9 +345,10 @@ static int live_set_affinity(struct io *io _unused_, pid_t pid, const struct cpu
 static const struct io_ops live_ops = {
 	COMMON_OPS,
 	.store = live_store,
+	.set_sched = live_set_sched,
 	.set_affinity = live_set_affinity,
 };
-static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store};
+static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store, .set_sched = tree_set_sched};
 
 int io_new(const char *path, struct io **ret)
 {

@@ -42,6 +42,9 @@ struct io_ops {
 	int (*list)(struct io *io, const char *path, char ***ret);
 	/* The mode bits of a file. */
 	int (*mode)(struct io *io, const char *path, mode_t *ret);
+	/* Policy (SCHED_FIFO, SCHED_RR) and priority of a thread of this host; what else belongs to
+	 * its scheduling stays. A captured tree has no threads: -EOPNOTSUPP. */
+	int (*set_sched)(struct io *io, pid_t pid, int policy, int priority);
 	/* Microseconds of CLOCK. */
 	uint64_t (*now)(struct io *io, clockid_t clock);
 	/* sched_setaffinity(2). NULL, as for a captured tree: -EOPNOTSUPP. The way back is

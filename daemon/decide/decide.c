@@ -154,7 +154,7 @@ static void keep(struct decider *d, uint64_t now)
 	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
 	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
 		return;
-	direction = to > from ? 1 : -1;
+	direction = tunable_rank(&tunables[id], to) > tunable_rank(&tunables[id], from) ? 1 : -1;
 	if (m->direction[id] == -direction) {
 		m->not_before[id] = now + (HOUR_USEC << MIN(m->reversals[id], (uint8_t)6));
 		m->retired[id] |= ++m->reversals[id] >= REVERSALS_MAX;
@@ -174,11 +174,12 @@ static void take_back(struct decider *d, enum verdict v)
 	ask(d, false, d->out.verdict.text);
 }
 
-/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve behind the
- * softirqs of a CPU, its squeezes are what protects them, and nothing is raised for their sake. */
+/* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve
+ * behind the softirqs of a CPU, its squeezes and what it hands over to ksoftirqd are what protects
+ * them, and nothing is raised for the sake of those. */
 static bool protects_tasks(const struct decider *d, const struct symptom_report *r)
 {
-	if (r->symptom != SYMPTOM_SQUEEZED)
+	if (r->symptom != SYMPTOM_SQUEEZED && r->symptom != SYMPTOM_KSOFTIRQD_LAG)
 		return false;
 	for (unsigned i = 0; i < d->out.n_reports; i++)
 		if (d->out.report[i].symptom == SYMPTOM_SOFTIRQ_HOG &&
@@ -413,6 +414,83 @@ static size_t policy_power(const struct policy *pol, const struct profile *p,
 	return n;
 }
 
+static void say_where(struct change *c, const struct profile *p, const struct profile_setting *s,
+		      const char *why)
+{
+	append_text(c->why, sizeof(c->why), "profile %s says so (%s:%u)%s", p->name,
+		    s->origin.file ? s->origin.file : "built in", s->origin.line, why);
+	change_name(c);
+}
+
+/* No CPU has a limit of its own here: the host's stands for all of them. "0" is no limit there, and
+ * would be none at all here. */
+static bool policy_host_latency(const struct topology *t, const struct profile *p,
+				struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
+
+	if (s->kind != SETTING_VALUE || streq(s->value, "0") || t->cpu_latency ||
+	    p->setting[TUNABLE_CPU_DMA_LATENCY].kind != SETTING_LEAVE)
+		return false;
+	*ret = (struct change){
+		.tunable = TUNABLE_CPU_DMA_LATENCY, .target = target_host(), .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", streq(s->value, "n/a") ? "0" : s->value);
+	say_where(ret, p, s, " as cpu_resume_latency, and no CPU here has a limit of its own");
+	return true;
+}
+
+/* A CPU that packets arrive at may not sleep too deeply. */
+static bool policy_cpu_latency(const struct topology *t, const struct profile *p, unsigned cpu,
+			       struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_CPU_RESUME_LATENCY];
+
+	if (s->kind != SETTING_VALUE || !t->cpu_latency)
+		return false;
+	*ret = (struct change){.tunable = TUNABLE_CPU_RESUME_LATENCY,
+			       .target = cpu_target(cpu),
+			       .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", s->value);
+	say_where(ret, p, s, ", and interrupts of NICs arrive there");
+	return true;
+}
+
+static bool policy_thread(const struct irq *irq, const struct profile *p, struct change *ret)
+{
+	const struct profile_setting *s = &p->setting[TUNABLE_IRQ_THREAD_PRIORITY];
+
+	if (s->kind != SETTING_VALUE || irq->thread <= 0 || irq->nic < 0 || irq->role == IRQ_OTHER)
+		return false;
+	*ret = (struct change){.tunable = TUNABLE_IRQ_THREAD_PRIORITY,
+			       .target = irq_thread_target(irq),
+			       .class = CLASS_POLICY};
+	append_text(ret->to, sizeof(ret->to), "%s", s->value);
+	say_where(ret, p, s, "");
+	return true;
+}
+
+size_t decide_power(const struct topology *t, const struct profile *p, size_t *at,
+		    struct change *changes, size_t max)
+{
+	struct cpuset receive = topology_receive_cpus(t);
+	size_t n = 0;
+
+	/* A policy's pair is not split. */
+	for (; *at < t->n_policies && n + COUPLED_MAX <= max; (*at)++)
+		n += policy_power(&t->policy[*at], p, &changes[n], max - n);
+	for (; *at >= t->n_policies && *at < t->n_policies + t->n_cpus && n < max; (*at)++) {
+		unsigned cpu = (unsigned)(*at - t->n_policies);
+
+		if (cpuset_has(&receive, cpu))
+			n += policy_cpu_latency(t, p, cpu, &changes[n]);
+	}
+	for (; *at >= t->n_policies + t->n_cpus && *at < t->n_policies + t->n_cpus + t->n_irqs &&
+	       n < max;
+	     (*at)++)
+		n += policy_thread(&t->irq[*at - t->n_policies - t->n_cpus], p, &changes[n]);
+	return n;
+}
+
 static size_t policy_placement(const struct topology *t, const struct profile *p, unsigned nic,
 			       struct change *changes, size_t max)
 {
@@ -440,8 +518,8 @@ size_t decide_policy(const struct topology *t, const struct profile *p, struct c
 
 	for (size_t id = 0; id < _TUNABLE_MAX && n < max; id++)
 		n += policy_host(p, (enum tunable_id)id, &changes[n]);
-	for (unsigned i = 0; i < t->n_policies && n < max; i++)
-		n += policy_power(&t->policy[i], p, &changes[n], max - n);
+	if (n < max)
+		n += policy_host_latency(t, p, &changes[n]);
 	/* One NIC at a time: the next one's plan counts on where this one's interrupts went. */
 	for (unsigned i = 0, before = (unsigned)n; i < t->n_nics && n < max && n == before; i++)
 		n += policy_placement(t, p, i, &changes[n], max - n);

@@ -52,8 +52,8 @@ struct decisions {
 	unsigned n_changes;
 	struct change change[CHANGES_MAX];
 	struct change low_rate[4]; /* scratch of `low-rate`: too large for a stack */
-	bool back_to_originals; /* `stalled`: everything goes back, then hands off */
-	bool has_verdict;       /* a trial ended in this tick */
+	bool back_to_originals;    /* `stalled`: everything goes back, then hands off */
+	bool has_verdict;          /* a trial ended in this tick */
 	struct trial_verdict {
 		struct change change;
 		const char *verdict;  /* "kept", "no effect", "worse", "inconclusive" */
@@ -87,12 +87,19 @@ void decider_learn(struct decider *d, const struct change *c, const struct resul
 /* A setting turned out to be somebody else's now: a trial of it ends, and the loop leaves it alone. */
 void decider_yield(struct decider *d, enum tunable_id id);
 
-/* Policy changes that would bring the host to what the profile states, given the topology. Fills up
- * to MAX changes, FROM empty (act/ reads it); interrupts of one NIC only, so call again with the
- * topology updated until no more come. Returns how many. Pure; used at start, on a profile
- * switch and on a re-plan. */
+/* Policy changes that would bring the host to what the profile states, given the topology, but for
+ * what decide_power() gives. Fills up to MAX changes, FROM empty (act/ reads it); interrupts of one
+ * NIC only, so call again with the topology updated until no more come. Returns how many. Pure;
+ * used at start, on a profile switch and on a re-plan. */
 size_t decide_policy(const struct topology *t, const struct profile *p, struct change *changes,
 		     size_t max);
+
+/* The same for what each cpufreq policy, each CPU and each interrupt's thread has: more than fits
+ * into one array on a large host. *AT is 0 at first and remembers where to go on; call until
+ * nothing more comes. MAX is COUPLED_MAX or more: settings that belong together stand together. */
+#define COUPLED_MAX 2
+size_t decide_power(const struct topology *t, const struct profile *p, size_t *at,
+		    struct change *changes, size_t max);
 
 /* The host changed (NIC, CPU, profile): retired levers may be tried again, trials end. */
 void decider_reset(struct decider *d);

@@ -21,6 +21,33 @@ void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum s
 	change_name(ret);
 }
 
+/* The four limits of the softirq loop stand behind one static key: it is on while one of them is
+ * not what the kernel starts with. Switching it patches code that every CPU runs, and interrupts
+ * all of them. */
+static bool is_softirq_limit(enum tunable_id id)
+{
+	return id >= TUNABLE_SOFTIRQ_TIME_US && id <= TUNABLE_SOFTIRQ_RESTART_POLICY;
+}
+
+static bool limits_are_off(const struct decide_input *in)
+{
+	for (size_t id = TUNABLE_SOFTIRQ_TIME_US; id <= TUNABLE_SOFTIRQ_RESTART_POLICY; id++)
+		if (in->values->host[id].have &&
+		    in->values->host[id].number != tunables[id].kernel_default)
+			return false;
+	return true;
+}
+
+/* The time of a run is measured in jiffies, unless the clock or the policy says otherwise. */
+static unsigned hz_of(const struct decide_input *in, enum tunable_id id)
+{
+	if (id == TUNABLE_SOFTIRQ_TIME_US &&
+	    (in->values->host[TUNABLE_SOFTIRQ_CLOCK].number == SOFTIRQ_CLOCK_PRECISE ||
+	     in->values->host[TUNABLE_SOFTIRQ_RESTART_POLICY].number == SOFTIRQ_POLICY_LATENCY))
+		return 0;
+	return in->topology->hz;
+}
+
 /* The value one step from VALUE, inside what the profile, the table and the kernel allow; VALUE
  * itself when there is none. */
 static int64_t next_step(const struct decide_input *in, enum tunable_id id, int64_t value, bool up)
@@ -37,7 +64,7 @@ static int64_t next_step(const struct decide_input *in, enum tunable_id id, int6
 		low = MAX(low, in->values->host[id].low);
 		high = MIN(high, in->values->host[id].high);
 	}
-	return tunable_step(t, value, up, low, high, in->topology->hz);
+	return tunable_step(t, value, up, low, high, hz_of(in, id));
 }
 
 bool lever_further(const struct decide_input *in, const struct change *c, char to[VALUE_MAX])
@@ -49,7 +76,9 @@ bool lever_further(const struct decide_input *in, const struct change *c, char t
 		return false;
 	if (in->pinned && in->pinned(in->userdata, c->tunable, "host"))
 		return false;
-	next = next_step(in, c->tunable, value, value > from);
+	next = next_step(in, c->tunable, value,
+			 tunable_rank(&tunables[c->tunable], value) >
+				 tunable_rank(&tunables[c->tunable], from));
 	format_into(to, VALUE_MAX, "%lld", (long long)next);
 	return next != value;
 }
@@ -76,6 +105,8 @@ static const char *obstacle(const struct decide_input *in, const struct lever_me
 		return "tried a while ago, and not due again yet";
 	if (in->pinned && in->pinned(in->userdata, id, "host"))
 		return "pinned by hand";
+	if (is_softirq_limit(id) && (in->topology->rt || in->topology->nohz_full))
+		return "changing it interrupts every CPU, and some here must not be (PREEMPT_RT, nohz_full)";
 	return NULL;
 }
 
@@ -114,6 +145,40 @@ static const char *step_setting(const struct decide_input *in, const struct symp
 	format_into(ret->from, sizeof(ret->from), "%lld", (long long)value);
 	format_into(ret->to, sizeof(ret->to), "%lld", (long long)next);
 	append_text(ret->why, sizeof(ret->why), "%s", r->text);
+	change_name(ret);
+	return NULL;
+}
+
+/*
+ * Before the first trial of a softirq limit: the time of a run becomes one microsecond less, which
+ * is the same number of jiffies, but no longer what the kernel starts with. So the static key is
+ * switched on once, and not off and on again by every trial that goes back; and the baseline is
+ * measured on the code that the trial runs on. NULL when RET is filled, else why not.
+ */
+static const char *switch_limits_in(const struct decide_input *in, const struct symptom_report *r,
+				    struct change *ret)
+{
+	const struct tunable *t = &tunables[TUNABLE_SOFTIRQ_TIME_US];
+	const struct profile_setting *s = &in->profile->setting[TUNABLE_SOFTIRQ_TIME_US];
+	int64_t value = t->kernel_default - 1;
+
+	if (s->kind != SETTING_RANGE || value < s->low || value > s->high)
+		return "the profile has no range of softirq_time_us in which the limits could be switched in";
+	if (in->values->host[TUNABLE_SOFTIRQ_TIME_US].blocked ||
+	    (in->pinned && in->pinned(in->userdata, TUNABLE_SOFTIRQ_TIME_US, "host")) ||
+	    in->topology->hz == 0 ||
+	    tunable_effective(t, value, in->topology->hz) !=
+		    tunable_effective(t, t->kernel_default, in->topology->hz))
+		return "the limits cannot be switched in without changing them";
+	*ret = (struct change){.tunable = TUNABLE_SOFTIRQ_TIME_US,
+			       .target = target_host(),
+			       .class = CLASS_POLICY,
+			       .symptom = r->symptom};
+	format_into(ret->from, sizeof(ret->from), "%lld", (long long)t->kernel_default);
+	format_into(ret->to, sizeof(ret->to), "%lld", (long long)value);
+	append_text(ret->why, sizeof(ret->why),
+		    "the same number of jiffies: switches the softirq limits in, so that trials of "
+		    "them do not switch the kernel's code each time");
 	change_name(ret);
 	return NULL;
 }
@@ -185,6 +250,7 @@ struct lever {
 	enum tunable_id id; /* TUNABLE_IRQ_AFFINITY: PLACEMENT */
 	bool up;
 	enum squeeze_cause not_for; /* CAUSE_UNKNOWN: for any cause */
+	unsigned only_if;           /* bits of enum handed, where that is known; 0: in any case */
 	enum placement placement;
 };
 
@@ -202,8 +268,23 @@ static const struct ladder {
 			       {TUNABLE_NETDEV_BUDGET_USECS, .up = true, .not_for = CAUSE_PACKETS},
 			       {TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
 	[SYMPTOM_HOT_CPU] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_SPREAD}}},
-	/* The time only back towards its floor: on most kernels its default is its minimum. */
-	[SYMPTOM_SOFTIRQ_HOG] = {2, {{TUNABLE_NETDEV_BUDGET}, {TUNABLE_NETDEV_BUDGET_USECS}}},
+	/* What ends most runs is what lets more of them go on, or fewer. A run that ends because a
+	 * task should run ends as it does under any policy but throughput and count. */
+	[SYMPTOM_KSOFTIRQD_LAG] =
+		{3,
+		 {{TUNABLE_SOFTIRQ_TIME_US, .up = true, .only_if = 1U << HANDED_TIME},
+		  {TUNABLE_SOFTIRQ_MAX_RESTART, .up = true, .only_if = 1U << HANDED_COUNT},
+		  {TUNABLE_SOFTIRQ_RESTART_POLICY, .up = true,
+		   .only_if = 1U << HANDED_RESCHED | 1U << HANDED_POLICY}}},
+	/* netdev_budget_usecs only back towards its floor: on most kernels its default is its
+	 * minimum. */
+	[SYMPTOM_SOFTIRQ_HOG] = {5,
+				 {{TUNABLE_SOFTIRQ_TIME_US, .only_if = 1U << HANDED_TIME},
+				  {TUNABLE_SOFTIRQ_MAX_RESTART, .only_if = 1U << HANDED_COUNT},
+				  {TUNABLE_SOFTIRQ_RESTART_POLICY,
+				   .only_if = 1U << HANDED_TIME | 1U << HANDED_COUNT},
+				  {TUNABLE_NETDEV_BUDGET},
+				  {TUNABLE_NETDEV_BUDGET_USECS}}},
 	[SYMPTOM_IRQ_PINGPONG] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
 	[SYMPTOM_NOHZ_NET] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
 };
@@ -211,6 +292,11 @@ static const struct ladder {
 static bool wrong_cause(const struct lever *l, const struct symptom_report *r)
 {
 	return l->not_for != CAUSE_UNKNOWN && l->not_for == r->cause;
+}
+
+static bool wrong_handed(const struct lever *l, const struct symptom_report *r)
+{
+	return l->only_if && r->handed != HANDED_UNKNOWN && !(l->only_if & 1U << r->handed);
 }
 
 static int nic_to_place(const struct decide_input *in, const struct symptom_report *r)
@@ -231,6 +317,16 @@ static const char *pull(const struct decide_input *in, const struct symptom_repo
 	if (l->id != TUNABLE_IRQ_AFFINITY) {
 		reason = step_setting(in, r, m, l->up, l->id, &changes[0]);
 		*n = !reason;
+		if (reason || !is_softirq_limit(l->id) || changes[0].advice_only ||
+		    !limits_are_off(in))
+			return reason;
+		/* When the change itself is due they have been switched in, or cannot be. */
+		*n = 0;
+		if (max < 2)
+			return "the softirq limits are not switched in yet";
+		changes[1] = changes[0];
+		reason = switch_limits_in(in, r, &changes[0]);
+		*n = reason ? 0 : 2;
 		return reason;
 	}
 	/* Only where IRQ threads can be apart is co-location a cure (seed 002); else it is a
@@ -270,7 +366,11 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		const struct lever *l = &ladder->lever[i];
 		const char *reason;
 
-		if (wrong_cause(l, r))
+		if (wrong_handed(l, r))
+			reason = r->handed == HANDED_NEVER
+					 ? "no run of softirqs reaches its limits there"
+					 : "it is another limit that ends most runs there";
+		else if (wrong_cause(l, r))
 			reason = r->cause == CAUSE_TIME
 					 ? "the time is what runs out, not the packets"
 					 : "the packets are what runs out, not the time";
@@ -280,7 +380,8 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 			reason = pull(in, r, m, l, changes, max, &n);
 		if (reason)
 			pass(passed, l, reason);
-		waits |= n == 0 && !wrong_cause(l, r) && is_waiting(in, m, l->id);
+		waits |= n == 0 && !wrong_cause(l, r) && !wrong_handed(l, r) &&
+			 is_waiting(in, m, l->id);
 	}
 	return n;
 }

@@ -43,10 +43,23 @@ void report_done(struct symptoms *s, const struct symptom_report *r);
  * softirqs is nothing that this program is about. */
 bool receives(const struct decide_input *in, unsigned cpu, unsigned ticks);
 
+/* symptom-handover.c: what the kernel series counts, on the CPUs of R. Adds evidence, says it in
+ * R's text and sets R->handed. */
+void add_handovers(struct symptom_report *r, const struct decide_input *in);
+/* Runs of CPU that left work to ksoftirqd, per second; negative: not counted here. */
+double handovers_per_second(const struct window *w, unsigned cpu);
+/* NET_TX or NET_RX was pending when a CPU's tick was to be stopped, by the kernel's counters. */
+void take_nohz_counters(struct symptoms *s, const struct decide_input *in);
+/* Appends to NAMES what could not be told although it mattered; returns how many. */
+unsigned add_unjudged(struct symptoms *s, const struct decide_input *in, unsigned n, char *names,
+		      size_t size);
+
 /* symptom-irq.c */
 void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 void find_pingpong(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 /* symptom-log.c */
+/* Network softirqs were left pending just now. */
+void nohz_begin(struct symptoms *s, uint64_t now);
 void find_log_events(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 /* low-rate.c */

@@ -10,6 +10,17 @@ static bool stalls(enum kmsg_kind k)
 	       k == KMSG_NETDEV_WATCHDOG || k == KMSG_IRQ_NOBODY_CARED;
 }
 
+void nohz_begin(struct symptoms *s, uint64_t now)
+{
+	if (!s->nohz_usec || now - s->nohz_usec > NOHZ_FRESH_USEC) {
+		s->nohz_since_usec = now;
+		s->nohz_lines = 0;
+		s->nohz_counted = 0;
+		s->nohz_cpus = (struct cpuset){};
+	}
+	s->nohz_usec = now;
+}
+
 static void take_events(struct symptoms *s, const struct decide_input *in)
 {
 	for (unsigned i = 0; i < in->snapshot->n_events; i++) {
@@ -19,11 +30,7 @@ static void take_events(struct symptoms *s, const struct decide_input *in)
 		if (e->old)
 			continue;
 		if (e->kind == KMSG_NOHZ_PENDING && (e->mask & SOFTIRQ_MASK_NET)) {
-			if (!s->nohz_usec || in->now_usec - s->nohz_usec > NOHZ_FRESH_USEC) {
-				s->nohz_since_usec = in->now_usec;
-				s->nohz_lines = 0;
-			}
-			s->nohz_usec = in->now_usec;
+			nohz_begin(s, in->now_usec);
 			s->nohz_lines++;
 			s->nohz_mask = e->mask;
 		} else if (stalls(e->kind)) {
@@ -35,25 +42,39 @@ static void take_events(struct symptoms *s, const struct decide_input *in)
 	}
 }
 
+static void report_nohz(const struct symptoms *s, struct symptom_report *r)
+{
+	char who[64] = "a CPU", cpus[48];
+
+	r->since_usec = s->nohz_since_usec;
+	r->cpus = s->nohz_cpus;
+	if (s->nohz_lines > 0)
+		evidence_add(r, "lines", s->nohz_lines, "");
+	if (s->nohz_counted > 0) {
+		evidence_add(r, "counted", s->nohz_counted, "");
+		cpu_list(&s->nohz_cpus, cpus, sizeof(cpus));
+		snprintf(who, sizeof(who), "CPU %s", cpus);
+	}
+	evidence_add(r, "mask", s->nohz_mask, "");
+	snprintf(
+		r->text, sizeof(r->text),
+		"%s went idle with network softirqs pending (mask %02x, %s%s%s): usually a driver that "
+		"raises them outside interrupt and BH context; no budget helps",
+		who, s->nohz_mask, s->nohz_mask & 1U << SOFTIRQ_NET_RX ? "NET_RX" : "",
+		(s->nohz_mask & SOFTIRQ_MASK_NET) == SOFTIRQ_MASK_NET ? "+" : "",
+		s->nohz_mask & 1U << SOFTIRQ_NET_TX ? "NET_TX" : "");
+}
+
 void find_log_events(struct symptoms *s, const struct decide_input *in, struct decisions *out)
 {
 	struct symptom_report *r;
 
 	take_events(s, in);
+	take_nohz_counters(s, in);
 	if (s->nohz_usec && in->now_usec - s->nohz_usec <= NOHZ_FRESH_USEC) {
 		r = report_new(out, SYMPTOM_NOHZ_NET);
-		if (r) {
-			r->since_usec = s->nohz_since_usec;
-			evidence_add(r, "lines", s->nohz_lines, "");
-			evidence_add(r, "mask", s->nohz_mask, "");
-			snprintf(
-				r->text, sizeof(r->text),
-				"a CPU went idle with network softirqs pending (mask %02x, %s%s%s): usually a driver that "
-				"raises them outside interrupt and BH context; no budget helps",
-				s->nohz_mask, s->nohz_mask & 1U << SOFTIRQ_NET_RX ? "NET_RX" : "",
-				(s->nohz_mask & SOFTIRQ_MASK_NET) == SOFTIRQ_MASK_NET ? "+" : "",
-				s->nohz_mask & 1U << SOFTIRQ_NET_TX ? "NET_TX" : "");
-		}
+		if (r)
+			report_nohz(s, r);
 	}
 	if (s->stalled_usec && in->now_usec - s->stalled_usec <= HANDS_OFF_USEC) {
 		out->back_to_originals = true;
@@ -88,11 +109,14 @@ void find_blind(struct symptoms *s, const struct decide_input *in, struct decisi
 		append_text(names, sizeof(names), "%s%s", n++ ? ", " : "",
 			    source_to_string(needed[i]));
 	}
-	if (in->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT)
+	/* Where they are counted nothing depends on the log. */
+	if (in->snapshot->nohz_lines >= NOHZ_LINES_PER_BOOT &&
+	    in->snapshot->source[SOURCE_SOFTIRQ_STAT].state != SOURCE_OK)
 		append_text(
 			names, sizeof(names),
 			"%sNOHZ lines (all %d of this boot are used up; silence until reboot says nothing)",
 			n++ ? ", " : "", NOHZ_LINES_PER_BOOT);
+	n = add_unjudged(s, in, n, names, sizeof(names));
 	if (n == 0) {
 		s->blind_since_usec = 0;
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symptoms of waiting: packets that wait for ksoftirqd, tasks that wait for softirqs. On a stock
- * kernel the evidence is ksoftirqd's run delay (/proc/PID/schedstat) and pressure stall
- * information; where those are missing these symptoms do not exist, and status says that the
- * sources are absent.
+ * Symptoms of waiting: packets that wait for ksoftirqd, tasks that wait for softirqs. That somebody
+ * waits is known from ksoftirqd's run delay (/proc/PID/schedstat) and from pressure stall
+ * information; where those are missing these symptoms do not exist, and `blind` says so as soon as
+ * it matters. Why, only the kernel series counts (symptom-handover.c).
  */
 #include "decide/symptom-internal.h"
 
@@ -64,6 +64,7 @@ void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struc
 		"softirqs handed over to ksoftirqd on CPU %s wait for it, and %.0f packets/s with them: %.0f ms of "
 		"each second runnable but not running (%.0f %% of its time)",
 		cpus, ratio(l.packets, l.seconds), 1000 * worst_wait, 100 * worst_share);
+	add_handovers(r, in);
 	report_done(s, r);
 }
 
@@ -111,6 +112,7 @@ void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct 
 	append_text(
 		r->text, sizeof(r->text),
 		"softirqs take %.0f %% of CPU %s while tasks wait for a CPU %.0f %% of the time",
-		100 * worst, cpus, 100 * waiting);
+		100 * worst, cpus, 100 * MAX(waiting, 0));
+	add_handovers(r, in);
 	report_done(s, r);
 }

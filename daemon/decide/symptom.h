@@ -53,6 +53,9 @@ enum {
 /* softirq-hog: share of a CPU in softirq, and of the time in which some task waits (PSI) */
 #define HOG_SHARE   0.5
 #define HOG_WAITING 0.2
+/* With the kernel series: fewer runs per second that leave work to ksoftirqd are no sign that their
+ * limits bind. */
+#define HANDOVERS_MIN 10.0
 /* nohz-net: how long one line is news. Lines are not incidents. */
 #define NOHZ_FRESH_USEC (60 * USEC_PER_SEC)
 /* stalled: how long softnetd keeps its hands off afterwards */
@@ -70,11 +73,13 @@ struct symptom_cpu {
 
 struct symptoms {
 	struct symptom_cpu drop[CPU_ID_MAX], squeeze[CPU_ID_MAX], hot[CPU_ID_MAX], lag[CPU_ID_MAX],
-		hog[CPU_ID_MAX];
+		hog[CPU_ID_MAX], hog_unjudged[CPU_ID_MAX], lag_unjudged[CPU_ID_MAX];
 	struct symptom_report last[_SYMPTOM_MAX]; /* of those by CPU, with numbers */
-	uint64_t nohz_usec;                       /* last network NOHZ line, 0: none */
+	uint64_t nohz_usec; /* last network NOHZ line, or count of the kernel series; 0: none */
 	uint64_t nohz_since_usec;
 	unsigned nohz_lines; /* network lines since it entered */
+	double nohz_counted; /* … and by the kernel series, on these CPUs */
+	struct cpuset nohz_cpus;
 	uint32_t nohz_mask;
 	uint64_t stalled_usec, stalled_since_usec;
 	char stalled_text[192];

@@ -28,6 +28,14 @@ const char *squeeze_cause_to_string(enum squeeze_cause c)
 	return names[c];
 }
 
+const char *handed_to_string(enum handed h)
+{
+	static const char *const names[] = {"unknown", "never", "time",
+					    "resched", "count", "policy"};
+
+	return names[h];
+}
+
 const char *change_class_to_string(enum change_class c)
 {
 	static const char *const names[] = {"policy", "trial", "manual", "restore"};
@@ -129,12 +137,13 @@ static int napi_command(const struct change *c, char *buf, size_t size)
 
 int change_command(const struct change *c, char *buf, size_t size)
 {
+	const struct tunable *t = &tunables[c->tunable];
 	char path[256];
 	int r;
 
 	if (c->tunable == TUNABLE_NAPI_THREAD_AFFINITY)
 		r = format_into(buf, size, "taskset -pc %s %u", c->to, c->target.number);
-	else if (tunables[c->tunable].scope == SCOPE_NIC)
+	else if (t->scope == SCOPE_NIC)
 		r = coalesce_command(c, buf, size);
 	else if (c->target.scope == SCOPE_NAPI)
 		r = napi_command(c, buf, size);
@@ -153,6 +162,20 @@ int change_command(const struct change *c, char *buf, size_t size)
 			if (*k == '/')
 				*k = '.';
 		r = format_into(buf, size, "sysctl -w %s=%s", key, c->to);
+	} else if (t->type == VALUE_SCHED) {
+		const char *colon = strchr(c->to, ':');
+
+		r = format_into(buf, size, "chrt --%s -p %s %u",
+				startswith(c->to, "rr:") ? "rr" : "fifo", colon ? colon + 1 : c->to,
+				c->target.number);
+	} else if (t->held) {
+		int64_t v = 0;
+
+		/* A binary s32, for as long as this shell lives. */
+		(void)parse_i64(c->to, &v);
+		r = format_into(buf, size, "exec 9> /%s; printf '\\x%02x\\x%02x\\x%02x\\x%02x' >&9",
+				path, (unsigned)v & 0xff, (unsigned)v >> 8 & 0xff,
+				(unsigned)v >> 16 & 0xff, (unsigned)v >> 24 & 0xff);
 	} else {
 		r = format_into(buf, size, "echo %s > /%s", c->to, path);
 	}

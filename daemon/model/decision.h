@@ -33,6 +33,18 @@ enum squeeze_cause {
 };
 const char *squeeze_cause_to_string(enum squeeze_cause c);
 
+/* Why the runs of softirqs on some CPUs leave work to ksoftirqd, as far as the kernel series counts
+ * it. */
+enum handed {
+	HANDED_UNKNOWN, /* not counted here */
+	HANDED_NEVER,   /* (almost) no run does: its limits do not bind */
+	HANDED_TIME,    /* mostly … */
+	HANDED_RESCHED,
+	HANDED_COUNT,
+	HANDED_POLICY,
+};
+const char *handed_to_string(enum handed h);
+
 /* Evidence is a short list of named numbers, so that text, JSON and journal say the same. */
 struct evidence {
 	const char *name; /* "drops_per_second" … */
@@ -44,6 +56,7 @@ struct evidence {
 struct symptom_report {
 	enum symptom symptom;
 	enum squeeze_cause cause; /* SYMPTOM_SQUEEZED */
+	enum handed handed;       /* SYMPTOM_KSOFTIRQD_LAG, SYMPTOM_SOFTIRQ_HOG */
 	struct cpuset cpus;       /* where; empty: the host */
 	int nic;                  /* index into topology, -1 */
 	int irq;                  /* index into topology, -1 */
@@ -64,7 +77,7 @@ struct passed {
 	enum tunable_id tunable; /* TUNABLE_IRQ_AFFINITY: placement */
 	const char *reason;      /* a constant */
 };
-#define PASSED_MAX 4 /* no symptom has more levers that are tried; of low-rate's the first few */
+#define PASSED_MAX 6 /* no symptom has more levers that are tried; of low-rate's the first few */
 struct passed_list {
 	unsigned n;
 	struct passed item[PASSED_MAX];

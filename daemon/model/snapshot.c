@@ -35,6 +35,18 @@ const char *const softirq_names[_SOFTIRQ_MAX] = {
 	"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU",
 };
 
+const char *handover_to_string(enum handover h)
+{
+	static const char *const names[_HANDOVER_MAX] = {
+		[HANDOVER_TIME] = "time",
+		[HANDOVER_RESCHED] = "resched",
+		[HANDOVER_COUNT] = "count",
+		[HANDOVER_POLICY] = "policy",
+	};
+
+	return names[h];
+}
+
 const char *kmsg_kind_to_string(enum kmsg_kind k)
 {
 	static const char *const names[_KMSG_KIND_MAX] = {
@@ -94,5 +106,6 @@ void snapshot_clear(struct snapshot *s)
 		s->irq[i] = (struct irq_sample){.counts = s->irq[i].counts};
 	s->online = (struct cpuset){};
 	s->psi_cpu = s->psi_irq = (struct pressure){};
+	s->limits = (struct softirq_limits){};
 	s->n_events = s->events_lost = 0;
 }

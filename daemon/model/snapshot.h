@@ -71,6 +71,27 @@ enum {
 	HAVE_SOFTIRQS = 1 << 4,
 	HAVE_STAT = 1 << 5,
 	HAVE_KSOFTIRQD = 1 << 6,
+	HAVE_SOFTIRQ_STAT = 1 << 7, /* kernel series only */
+};
+
+/* Why a run of softirqs ended with work pending, which ksoftirqd gets (softnet-sysctl(7)). When
+ * several reasons held, the kernel counts the first in this order. */
+enum handover {
+	HANDOVER_TIME,    /* its time was used up */
+	HANDOVER_RESCHED, /* another task should run */
+	HANDOVER_COUNT,   /* its passes were used up */
+	HANDOVER_POLICY,  /* the policy never restarts */
+	_HANDOVER_MAX,
+};
+const char *handover_to_string(enum handover h); /* "time", "resched", "count", "policy" */
+
+/* The limits of a run as the kernel series tells them, and what they come to there. */
+struct softirq_limits {
+	bool have;
+	char policy[24]; /* "default" … */
+	bool precise;    /* the clock in use: the scheduler's, else jiffies */
+	bool timed;      /* the policy knows a time: effective_usec counts */
+	uint32_t tick_usec, time_usec, effective_usec, max_restart, effective_passes;
 };
 
 struct cpu_sample {
@@ -85,6 +106,12 @@ struct cpu_sample {
 	/* ksoftirqd/N: time on the CPU, time runnable but waiting, both ns; number of slices */
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
 	uint64_t ksoftirqd_at_usec; /* CLOCK_MONOTONIC of that reading; set by window_push() */
+	/* softirq_stat: unsigned long in the kernel. Runs that left work to ksoftirqd, and
+	 * ksoftirqd's own runs that left work to its next; wake-ups of ksoftirqd with no run before
+	 * them; attempts to stop an idle CPU's tick that found this softirq pending, and
+	 * (PREEMPT_RT, no fault) bottom halves disabled. */
+	uint64_t handover[_HANDOVER_MAX], own_handover[_HANDOVER_MAX], ksoftirqd_wakes;
+	uint64_t nohz_pending[_SOFTIRQ_MAX], nohz_blocked;
 };
 
 /* Counts of one NIC interrupt: counts[i] belongs to CPU id i, i < n_cpus. The counter is an
@@ -147,6 +174,7 @@ struct snapshot {
 	unsigned n_nics;
 	struct nic_sample *nic;
 	struct pressure psi_cpu, psi_irq;
+	struct softirq_limits limits;
 
 	unsigned n_events;
 	struct kmsg_event event[SNAPSHOT_EVENTS_MAX];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/topology.h"
 
+#include <stdio.h>
+
 const char *irq_role_to_string(enum irq_role r)
 {
 	static const char *const names[] = {"other", "rx", "rxtx", "tx"};
@@ -65,6 +67,63 @@ struct target irq_target(const struct irq *irq)
 	return scoped_target(SCOPE_IRQ, irq->number, irq->identity);
 }
 
+struct target irq_thread_target(const struct irq *irq)
+{
+	struct target t = {.scope = SCOPE_THREAD, .number = (unsigned)irq->thread};
+
+	snprintf(t.identity, sizeof(t.identity), "%s|%d|%llu", irq->thread_comm, (int)irq->thread,
+		 (unsigned long long)irq->thread_start);
+	return t;
+}
+
+const struct irq *topology_irq_by_thread(const struct topology *t, const char *identity)
+{
+	for (unsigned i = 0; i < t->n_irqs; i++) {
+		struct target target = irq_thread_target(&t->irq[i]);
+
+		if (t->irq[i].thread > 0 && streq(target.identity, identity))
+			return &t->irq[i];
+	}
+	return NULL;
+}
+
+struct target cpu_target(unsigned cpu)
+{
+	struct target t = {.scope = SCOPE_CPU, .number = cpu};
+
+	snprintf(t.identity, sizeof(t.identity), "cpu%u", cpu);
+	return t;
+}
+
+int topology_cpu_by_identity(const struct topology *t, const char *identity)
+{
+	for (unsigned cpu = 0; startswith(identity, "cpu") && cpu < t->n_cpus; cpu++) {
+		struct target target = cpu_target(cpu);
+
+		if (t->cpu[cpu].present && streq(target.identity, identity))
+			return (int)cpu;
+	}
+	return -1;
+}
+
+struct cpuset topology_receive_cpus(const struct topology *t)
+{
+	struct cpuset cpus = {};
+
+	for (unsigned i = 0; i < t->n_irqs; i++) {
+		const struct irq *irq = &t->irq[i];
+
+		if (irq->nic < 0 || !t->nic[irq->nic].up ||
+		    (irq->role != IRQ_RX && irq->role != IRQ_RXTX))
+			continue;
+		if (irq->have_effective && !cpuset_empty(&irq->effective))
+			cpus = cpuset_or(&cpus, &irq->effective);
+		else if (irq->have_affinity)
+			cpus = cpuset_or(&cpus, &irq->affinity);
+	}
+	return cpuset_and(&cpus, &t->online);
+}
+
 struct target policy_target(const struct policy *p)
 {
 	return scoped_target(SCOPE_POLICY, p->number, p->identity);
@@ -115,7 +174,8 @@ static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsig
 
 int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret)
 {
-	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_nics + t->n_napis, n = 0;
+	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis;
+	size_t n = 0;
 	struct target *found = calloc(max, sizeof(*found));
 
 	if (!found)
@@ -131,6 +191,16 @@ int topology_targets(const struct topology *t, enum tunable_id id, struct target
 	case SCOPE_POLICY:
 		for (unsigned i = 0; i < t->n_policies; i++)
 			found[n++] = policy_target(&t->policy[i]);
+		break;
+	case SCOPE_CPU:
+		for (unsigned i = 0; t->cpu_latency && i < t->n_cpus; i++)
+			if (t->cpu[i].present)
+				found[n++] = cpu_target(i);
+		break;
+	case SCOPE_THREAD:
+		for (unsigned i = 0; i < t->n_irqs; i++)
+			if (t->irq[i].thread > 0)
+				found[n++] = irq_thread_target(&t->irq[i]);
 		break;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
@@ -185,6 +255,7 @@ int topology_find_target(const struct topology *t, enum tunable_id id, const cha
 {
 	const struct policy *policy;
 	const struct irq *irq;
+	int cpu;
 
 	switch (tunables[id].scope) {
 	case SCOPE_HOST:
@@ -200,6 +271,16 @@ int topology_find_target(const struct topology *t, enum tunable_id id, const cha
 		if (policy)
 			*ret = policy_target(policy);
 		return policy ? 0 : -ENODEV;
+	case SCOPE_CPU:
+		cpu = topology_cpu_by_identity(t, identity);
+		if (cpu >= 0)
+			*ret = cpu_target((unsigned)cpu);
+		return cpu >= 0 ? 0 : -ENODEV;
+	case SCOPE_THREAD:
+		irq = topology_irq_by_thread(t, identity);
+		if (irq)
+			*ret = irq_thread_target(irq);
+		return irq ? 0 : -ENODEV;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
 		return find_nic_target(t, id, identity, ret);

@@ -45,6 +45,11 @@ struct irq {
 	struct cpuset effective;     /* effective_affinity_list: the truth */
 	char name[IRQ_NAME_MAX];     /* action */
 	char identity[IDENTITY_MAX]; /* see struct target */
+	/* Its thread irq/N-…; thread 0: none. Pids are reused: with its start time it is this one.
+	 */
+	pid_t thread;
+	uint64_t thread_start;
+	char thread_comm[16];
 };
 
 struct nic {
@@ -114,6 +119,8 @@ struct topology {
 	bool threadirqs;     /* on the command line, or rt */
 	bool thread_backlog; /* backlog NAPI threads */
 	bool irq_threads;    /* forced IRQ threads are there to be seen */
+	bool cpu_latency;    /* CPUs have limits of their own for their wake-up (CONFIG_PM) */
+	bool nohz_full;      /* some CPU runs without its tick (nohz_full=) */
 	bool container;  /* we seem to run in one: sources may be the host's, writes will fail */
 	char kernel[96]; /* osrelease */
 	char hostname[65];
@@ -147,3 +154,12 @@ const struct nic *topology_nic_of_identity(const struct topology *t, const char 
 /* The target of a scoped setting. */
 struct target irq_target(const struct irq *irq);
 struct target policy_target(const struct policy *p);
+/* Only for an interrupt that has a thread. */
+struct target irq_thread_target(const struct irq *irq);
+const struct irq *topology_irq_by_thread(const struct topology *t, const char *identity);
+struct target cpu_target(unsigned cpu);
+/* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
+int topology_cpu_by_identity(const struct topology *t, const char *identity);
+/* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
+ * mask sends them when the host does not tell. */
+struct cpuset topology_receive_cpus(const struct topology *t);

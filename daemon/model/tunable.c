@@ -9,10 +9,14 @@
 static const char *const clock_words[] = {"jiffies", "precise", NULL};
 static const char *const policy_words[] = {"default", "count",      "latency",
 					   "defer",   "throughput", NULL};
+/* defer, latency, default, throughput, count: the last two let tasks wait for the end of the run.
+ */
+static const int8_t policy_order[] = {3, 2, 0, 4, 1};
 static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
 					     "userspace",   "conservative", NULL};
 static const char *const threaded_words[] = {"disabled", "enabled", "busy-poll", NULL};
 static const char *const switch_words[] = {"off", "on", NULL};
+static const char *const latency_known[] = {"n/a", NULL};
 static const char *const epp_known[] = {"default",       "performance", "balance_performance",
 					"balance_power", "power",       NULL};
 
@@ -78,6 +82,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = 0,
 			.series = true,
 			.words = policy_words,
+			.order = policy_order,
 			.doc = "what lets softirqs run again at once: default, count, latency, defer or throughput",
 			.owners = "sysctl.d",
 			.coupled = _TUNABLE_MAX,
@@ -401,6 +406,55 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.owners = "TuneD, ethtool in scripts, systemd .link files",
 			.coupled = TUNABLE_COALESCE_ADAPTIVE_TX,
 		},
+	[TUNABLE_CPU_RESUME_LATENCY] =
+		{
+			.id = "cpu_resume_latency",
+			.path = "sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us",
+			.family = "CPU power",
+			.unit = "µs",
+			.scope = SCOPE_CPU,
+			.type = VALUE_LATENCY,
+			.min = 0,
+			.max = 100000,
+			.kernel_default = 0,
+			.known = latency_known,
+			.doc = "time that a CPU which takes NIC interrupts may need to wake up; 0: no limit, n/a: none, it never sleeps",
+			.owners = "TuneD, power management scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_CPU_DMA_LATENCY] =
+		{
+			.id = "cpu_dma_latency",
+			.path = "dev/cpu_dma_latency",
+			.family = "CPU power",
+			.unit = "µs",
+			.min = 0,
+			.max = 100000,
+			.kernel_default = CPU_DMA_LATENCY_NONE,
+			.held = true,
+			.undo = "closing its descriptor; the kernel does that also when softnetd is killed",
+			.doc = "time that any CPU of the host may need to wake up; 0: none, they never sleep",
+			.owners =
+				"TuneD, audio servers, KVM tools: requests of others stand beside it, and the lowest counts",
+			.coupled = _TUNABLE_MAX,
+		},
+	/* Above 90 are the kernel's own: migration and stop threads, watchdogs. */
+	[TUNABLE_IRQ_THREAD_PRIORITY] =
+		{
+			.id = "irq_thread_priority",
+			.path = "proc/%u/stat",
+			.family = "interrupts",
+			.unit = "",
+			.scope = SCOPE_THREAD,
+			.type = VALUE_SCHED,
+			.min = 1,
+			.max = 90,
+			.kernel_default = 50,
+			.undo = "sched_setattr(2) with the policy and priority that it had",
+			.doc = "FIFO priority of the threads of NICs' queue interrupts, where they have threads (PREEMPT_RT, threadirqs)",
+			.owners = "TuneD, rtirq, chrt in scripts",
+			.coupled = _TUNABLE_MAX,
+		},
 };
 
 const struct tunable *tunable_find(const char *id)
@@ -422,7 +476,8 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host", "irq", "policy", "nic", "napi"};
+	static const char *const names[] = {"host",   "irq", "policy", "cpu",
+					    "thread", "nic", "napi"};
 
 	return names[s];
 }
@@ -493,6 +548,37 @@ static int canonical_epp(const char *text, char *buf, size_t size)
 	return canonical_word(text, buf, size);
 }
 
+static int canonical_latency(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			     size_t size)
+{
+	return streq(text, "n/a") ? MIN(format_into(buf, size, "%s", text), 0)
+				  : canonical_number(t, text, check_caps, buf, size);
+}
+
+/* "fifo:50", "rr:10"; for others the nice value stands behind the colon. */
+static int canonical_sched(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			   size_t size)
+{
+	static const char *const policies[] = {"fifo", "rr", "other", "batch", "idle", "deadline"};
+	const char *colon = strchr(text, ':');
+	char number[24];
+	int r;
+
+	if (!colon) {
+		r = canonical_number(t, text, check_caps, number, sizeof(number));
+		return r < 0 ? r : MIN(format_into(buf, size, "fifo:%s", number), 0);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(policies); i++) {
+		if (!startswith(text, policies[i]) || text + strlen(policies[i]) != colon)
+			continue;
+		if (check_caps && i > 0)
+			return -EINVAL;
+		r = canonical_number(t, colon + 1, check_caps, number, sizeof(number));
+		return r < 0 ? r : MIN(format_into(buf, size, "%s:%s", policies[i], number), 0);
+	}
+	return -EINVAL;
+}
+
 int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
 		      size_t size)
 {
@@ -518,6 +604,10 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 		return r < 0 ? r : 0;
 	case VALUE_WORD:
 		return canonical_word(word, buf, size);
+	case VALUE_LATENCY:
+		return canonical_latency(t, word, check_caps, buf, size);
+	case VALUE_SCHED:
+		return canonical_sched(t, word, check_caps, buf, size);
 	case VALUE_EPP:
 		return canonical_epp(word, buf, size);
 	}
@@ -548,11 +638,36 @@ int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz)
 	return (value + jiffy - 1) / jiffy * jiffy;
 }
 
+int64_t tunable_rank(const struct tunable *t, int64_t value)
+{
+	if (!t->order)
+		return value;
+	for (int64_t i = 0; i <= t->max - t->min; i++)
+		if (t->order[i] == value)
+			return i;
+	return -1;
+}
+
+/* One place further; from a value outside of LOW … HIGH to the nearest inside, if that is the way.
+ */
+static int64_t step_in_order(const struct tunable *t, int64_t value, bool up, int64_t low,
+			     int64_t high)
+{
+	int64_t lo = tunable_rank(t, low), hi = tunable_rank(t, high), at = tunable_rank(t, value);
+	int64_t next = CLAMP(at + (up ? 1 : -1), lo, hi);
+
+	if (lo < 0 || hi < 0 || at < 0 || (up ? next <= at : next >= at))
+		return value;
+	return t->order[next];
+}
+
 int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
 		     unsigned hz)
 {
 	int64_t lo = MAX(low, t->min), hi = MIN(high, t->max), next;
 
+	if (t->order)
+		return step_in_order(t, value, up, low, high);
 	if (up)
 		next = value + MAX(value / 2, (int64_t)1);
 	else

@@ -33,6 +33,9 @@ enum tunable_id {
 	/* CPU power */
 	TUNABLE_GOVERNOR,
 	TUNABLE_ENERGY_PREFERENCE,
+	TUNABLE_CPU_RESUME_LATENCY,
+	TUNABLE_CPU_DMA_LATENCY,
+	TUNABLE_IRQ_THREAD_PRIORITY,
 	/* NAPI */
 	TUNABLE_NAPI_THREADED,
 	TUNABLE_NAPI_DEFER_HARD_IRQS,
@@ -53,16 +56,20 @@ enum scope {
 	SCOPE_HOST,   /* one value for the machine */
 	SCOPE_IRQ,    /* one value per interrupt */
 	SCOPE_POLICY, /* one value per cpufreq policy */
+	SCOPE_CPU,    /* one value per CPU */
+	SCOPE_THREAD, /* one value per thread of an interrupt */
 	SCOPE_NIC,    /* one value per NIC */
 	SCOPE_NAPI,   /* one value per NAPI instance; where the kernel does not tell them apart and
 		       * there is a file for the device: one per NIC */
 };
 
 enum value_type {
-	VALUE_NUMBER, /* decimal, min … max */
-	VALUE_CPUS,   /* a CPU list; compared as a set */
-	VALUE_WORD,   /* a word the kernel offers in a list of its own (governor) */
-	VALUE_EPP,    /* energy performance preference: a word or 0 … 255; compared as a number */
+	VALUE_NUMBER,  /* decimal, min … max */
+	VALUE_CPUS,    /* a CPU list; compared as a set */
+	VALUE_WORD,    /* a word the kernel offers in a list of its own (governor) */
+	VALUE_LATENCY, /* pm_qos_resume_latency_us: µs, "0" no limit at all, "n/a" none tolerated */
+	VALUE_SCHED,   /* "fifo:50"; a number alone is a FIFO priority */
+	VALUE_EPP, /* energy performance preference: a word or 0 … 255; compared as a number */
 };
 
 enum granularity {
@@ -88,9 +95,17 @@ struct tunable {
 		max; /* hard caps of softnetd: never written outside, whatever a profile says */
 	int64_t kernel_default;   /* INT64_MIN: depends on the host */
 	const char *const *words; /* VALUE_NUMBER with names (0 = first), or NULL */
+	/* VALUE_NUMBER with names: all of its numbers, from the one that yields most to the one
+	 * that yields least, so that the loop can step and a profile can give a range ["from",
+	 * "to"]; NULL: they have no order */
+	const int8_t *order;
 	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
 				   * typing slips; a host may offer fewer */
 	bool for_latency; /* decides how long a packet waits that comes alone (decide/low-rate.h) */
+	bool held; /* holds only as long as a descriptor is open: the kernel itself gives it back when
+		    * its holder ends, however it ends */
+	const char *undo; /* how it is undone, where that is not "the original is written again"; or
+			   * NULL */
 	bool series;      /* exists only with the kernel series: absence is not worth a warning */
 	/* Written with it, in table order; _TUNABLE_MAX: none. Of three, the third names the first.
 	 */
@@ -98,6 +113,13 @@ struct tunable {
 };
 
 extern const struct tunable tunables[_TUNABLE_MAX];
+
+/* Numbers of softirq_clock and softirq_restart_policy that others have to know. */
+/* Of cpu_dma_latency, when nobody asks for anything: PM_QOS_CPU_LATENCY_DEFAULT_VALUE, 2000 s in
+ * µs. */
+#define CPU_DMA_LATENCY_NONE   2000000000
+#define SOFTIRQ_CLOCK_PRECISE  1
+#define SOFTIRQ_POLICY_LATENCY 2
 
 /* NULL when no setting has that id. */
 const struct tunable *tunable_find(const char *id);
@@ -134,9 +156,13 @@ bool tunable_equal(const struct tunable *t, const char *a, const char *b);
  */
 int64_t tunable_effective(const struct tunable *t, int64_t value, unsigned hz);
 
+/* Where VALUE stands among the others: itself, or its place in the setting's order; -1 when that
+ * does not have it. */
+int64_t tunable_rank(const struct tunable *t, int64_t value);
+
 /* The next value from VALUE towards more (UP) or less that makes a difference to the kernel: a
- * factor of 1.5, whole jiffies where that is the granularity, clamped to LOW … HIGH. Returns VALUE
- * itself when there is no step left. */
+ * factor of 1.5, whole jiffies where that is the granularity, the next of its order where it has
+ * one, clamped to LOW … HIGH. Returns VALUE itself when there is no step left. */
 int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
 		     unsigned hz);
 
@@ -160,6 +186,10 @@ static inline bool tunable_of_nic(const struct tunable *t)
  *   several vectors of a device one name; "devices/pci0000:00/0000:00:03.0|virtio1-input.0"
  *
  *   SCOPE_POLICY: "cpus:<related CPU list>"; "cpus:0-1"
+ *
+ *   SCOPE_CPU: "cpu<id>"; "cpu3"
+ *
+ *   SCOPE_THREAD: "<comm>|<pid>|<start time in ticks since boot>"; "irq/30-eth0|212|1543"
  *
  *   SCOPE_NIC: "<sysfs device path>|port<dev_port>"; "devices/pci0000:00/0000:00:03.0|port0"
  *

@@ -121,7 +121,7 @@ static int remember(struct window *w, const struct snapshot *s)
 }
 
 /* /proc/stat's times can step back a little on some kernels (iowait, steal): that is 0, not 2^64.
- */
+ * So is the tick in which an unsigned long of a 32-bit kernel wraps. */
 static uint32_t forward(uint64_t now, uint64_t before)
 {
 	return now > before ? (uint32_t)MIN(now - before, (uint64_t)UINT32_MAX) : 0;
@@ -161,6 +161,21 @@ static void cpu_difference(const struct cpu_sample *a, const struct cpu_sample *
 		d->ksoftirqd_usec = now_usec - a->ksoftirqd_at_usec;
 	} else {
 		d->have &= ~(uint32_t)HAVE_KSOFTIRQD;
+	}
+	if (d->have & HAVE_SOFTIRQ_STAT) {
+		uint64_t own = 0, own_before = 0;
+
+		for (size_t i = 0; i < _HANDOVER_MAX; i++) {
+			d->handover[i] = forward(b->handover[i], a->handover[i]);
+			own += b->own_handover[i];
+			own_before += a->own_handover[i];
+		}
+		d->own_handovers = forward(own, own_before);
+		d->ksoftirqd_wakes = forward(b->ksoftirqd_wakes, a->ksoftirqd_wakes);
+		d->nohz_net_tx =
+			forward(b->nohz_pending[SOFTIRQ_NET_TX], a->nohz_pending[SOFTIRQ_NET_TX]);
+		d->nohz_net_rx =
+			forward(b->nohz_pending[SOFTIRQ_NET_RX], a->nohz_pending[SOFTIRQ_NET_RX]);
 	}
 }
 
@@ -293,6 +308,15 @@ struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks)
 			sum.flow_limit += d->flow_limit;
 			sum.dropped_ticks += d->dropped > 0;
 			sum.squeezed_ticks += d->squeezed > 0;
+		}
+		if (d->have & HAVE_SOFTIRQ_STAT) {
+			sum.stat_ticks++;
+			sum.stat_seconds +=
+				(double)(t->end_usec - t->begin_usec) / (double)USEC_PER_SEC;
+			for (size_t i = 0; i < _HANDOVER_MAX; i++)
+				sum.handover[i] += d->handover[i];
+			sum.own_handovers += d->own_handovers;
+			sum.ksoftirqd_wakes += d->ksoftirqd_wakes;
 		}
 		sum.net_rx += d->net_rx;
 		sum.softirq_time += d->softirq_time;

@@ -20,6 +20,9 @@ struct cpu_delta {
 	/* Only when have & HAVE_KSOFTIRQD. It is not read in every tick: the difference is to the
 	 * reading before, ksoftirqd_usec ago. */
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_usec;
+	/* Only when have & HAVE_SOFTIRQ_STAT. */
+	uint32_t handover[_HANDOVER_MAX], own_handovers, ksoftirqd_wakes;
+	uint32_t nohz_net_tx, nohz_net_rx;
 };
 
 struct irq_delta {
@@ -73,5 +76,9 @@ struct cpu_sum {
 	uint64_t softirq_time, irq_time, busy, total;
 	unsigned dropped_ticks, squeezed_ticks; /* in how many ticks it grew */
 	double seconds;
+	/* /proc/softirq_stat: in how many ticks it was there, and over how long */
+	unsigned stat_ticks;
+	double stat_seconds;
+	uint64_t handover[_HANDOVER_MAX], own_handovers, ksoftirqd_wakes;
 };
 struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks);

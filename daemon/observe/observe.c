@@ -14,6 +14,7 @@
 #include "observe/nics.h"
 #include "observe/pressure.h"
 #include "observe/processes.h"
+#include "observe/softirq-stat.h"
 #include "observe/softirqs.h"
 #include "observe/softnet.h"
 #include "observe/stat.h"
@@ -38,7 +39,7 @@ struct observer {
 	struct io *io;
 
 	/* Files that stay open. */
-	struct procfile stat, softnet, softirqs, netdev, psi_cpu, psi_irq, interrupts;
+	struct procfile stat, softnet, softirqs, softirq_stat, netdev, psi_cpu, psi_irq, interrupts;
 	struct kmsg_reader kmsg;
 	struct irq_counts irq_counts;
 
@@ -76,6 +77,7 @@ int observer_new(struct io *io, struct observer **ret)
 	o->stat = PROCFILE_SINGLE("proc/stat");
 	o->softnet = PROCFILE("proc/net/softnet_stat");
 	o->softirqs = PROCFILE_SINGLE("proc/softirqs");
+	o->softirq_stat = PROCFILE_SINGLE("proc/softirq_stat");
 	o->netdev = PROCFILE("proc/net/dev");
 	o->psi_cpu = PROCFILE_SINGLE("proc/pressure/cpu");
 	o->psi_irq = PROCFILE_SINGLE("proc/pressure/irq");
@@ -94,6 +96,7 @@ void observer_free(struct observer *o)
 	procfile_done(&o->stat);
 	procfile_done(&o->softnet);
 	procfile_done(&o->softirqs);
+	procfile_done(&o->softirq_stat);
 	procfile_done(&o->netdev);
 	procfile_done(&o->psi_cpu);
 	procfile_done(&o->psi_irq);
@@ -189,6 +192,11 @@ static int discover_interrupts(struct observer *o, struct topology *t)
 
 		o->thread[i].pid = thread ? thread->pid : 0;
 		t->irq_threads |= thread != NULL;
+		if (!thread)
+			continue;
+		t->irq[i].thread = thread->pid;
+		t->irq[i].thread_start = thread->start;
+		strcpy(t->irq[i].thread_comm, thread->comm);
 	}
 	o->nics = nics_signature(o->io);
 	return 0;
@@ -200,20 +208,6 @@ static bool irqbalance_socket(struct observer *o)
 
 	/* Its socket's name has the pid: irqbalance1234.sock. */
 	return io_list(o->io, "run/irqbalance", &names) > 0;
-}
-
-/* The kernel series' own file is known by its presence; nothing here reads its numbers yet. */
-static void look_for_series(struct observer *o)
-{
-	struct source_status *status = &o->source[SOURCE_SOFTIRQ_STAT];
-
-	*status = (struct source_status){.state = SOURCE_UNREAD};
-	if (io_exists(o->io, "proc/softirq_stat"))
-		return;
-	status->state = SOURCE_ABSENT;
-	status->error = -ENOENT;
-	snprintf(status->text, sizeof(status->text),
-		 "/proc/softirq_stat: this kernel does not have softnetd's series");
 }
 
 static int discover(struct observer *o, struct topology *t)
@@ -243,7 +237,6 @@ static int discover(struct observer *o, struct topology *t)
 	o->irqbalance = irqbalance_socket(o);
 	if (!t->hz)
 		hz_measure(o->io, &o->hz);
-	look_for_series(o);
 	cpu = calloc(MAX(t->n_cpus, 1U), sizeof(*cpu));
 	if (!cpu)
 		return -ENOMEM;
@@ -364,6 +357,19 @@ static void read_pressure(struct observer *o, struct snapshot *s, enum source so
 		source_ok(s, source);
 	else
 		source_strange(s, source, "%s: has no total", source_path(source));
+}
+
+/* The kernel series' own file: on any other kernel it is not missing, there is no such thing. */
+static void read_softirq_stat(struct observer *o, struct snapshot *s)
+{
+	struct source_status *status = &s->source[SOURCE_SOFTIRQ_STAT];
+
+	if (have_text(o, s, SOURCE_SOFTIRQ_STAT, &o->softirq_stat))
+		softirq_stat_into_snapshot(o->softirq_stat.text, o->softirq_stat.length, s);
+	else if (status->state == SOURCE_ABSENT)
+		snprintf(status->text, sizeof(status->text),
+			 "%s: this kernel does not have softnetd's series",
+			 source_path(SOURCE_SOFTIRQ_STAT));
 }
 
 static bool is_hot(const struct observer *o, const struct snapshot *s, unsigned cpu)
@@ -536,6 +542,7 @@ int observer_read(struct observer *o, struct topology *t, bool slow, struct snap
 	if (have_text(o, s, SOURCE_SOFTIRQS, &o->softirqs))
 		softirqs_into_snapshot(o->softirqs.text, o->softirqs.length, &o->softirqs_reader,
 				       s);
+	read_softirq_stat(o, s);
 	r = read_interrupts(o, t, stat.intr, s);
 	if (r < 0)
 		return r;

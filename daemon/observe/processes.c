@@ -22,37 +22,66 @@ static const struct {
 	{NULL, "tlp", RIVAL_TLP},
 };
 
-/* Field 4 is the parent, field 9 the flags; the comm in field 2 may hold blanks and brackets. */
-static bool is_kernel_thread(struct io *io, const char *pid)
+/* Field 2 is the comm, which may hold blanks and brackets; 4 the parent, 9 the flags, 19 nice, 22
+ * the start, 40 and 41 priority and policy (proc(5)). */
+int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 {
+	uint64_t flags = 0, parent = 0;
+	struct task_stat st = {};
 	char path[64], text[1024];
+	const char *open, *close;
 	struct slice rest, word;
-	const char *bracket;
-	uint64_t flags, parent;
+	unsigned got = 0;
+	int r;
 
-	if (format_into(path, sizeof(path), "proc/%s/stat", pid) < 0 ||
-	    io_read_line(io, path, text, sizeof(text)) < 0)
-		return false;
-	bracket = strrchr(text, ')');
-	if (!bracket)
-		return false;
-	rest = slice_of(bracket + 1, strlen(bracket + 1));
+	format_into(path, sizeof(path), "proc/%d/stat", (int)pid);
+	r = io_read_line(io, path, text, sizeof(text));
+	if (r < 0)
+		return r;
+	open = strchr(text, '(');
+	close = strrchr(text, ')');
+	if (!open || !close || close < open)
+		return -EBADMSG;
+	slice_show((struct slice){open + 1, close}, st.comm, sizeof(st.comm));
+	rest = slice_of(close + 1, strlen(close + 1));
 	for (unsigned field = 3; slice_word(&rest, &word); field++) {
-		if (field == 4 && slice_decimal(word, INT32_MAX, &parent) >= 0 &&
-		    parent == KTHREADD_PID)
-			return true;
-		if (field == 9)
-			return slice_decimal(word, UINT32_MAX, &flags) >= 0 && (flags & PF_KTHREAD);
+		bool negative = slice_starts(word, "-");
+		uint64_t v;
+
+		word.at += negative;
+		if (field == 3 || slice_decimal(word, UINT64_MAX, &v) < 0)
+			continue;
+		got += field == 4 || field == 9 || field == 22 || field == 40 || field == 41;
+		if (field == 4)
+			parent = v;
+		else if (field == 9)
+			flags = v;
+		else if (field == 19)
+			st.nice = negative ? -(int64_t)v : (int64_t)v;
+		else if (field == 22)
+			st.start = v;
+		else if (field == 40)
+			st.rt_priority = v;
+		else if (field == 41)
+			st.policy = v;
 	}
-	return false;
+	if (got != 5)
+		return -EBADMSG;
+	st.kernel_thread = parent == KTHREADD_PID || (flags & PF_KTHREAD);
+	*ret = st;
+	return 0;
+}
+
+static bool is_kernel_thread(struct io *io, uint64_t pid)
+{
+	struct task_stat st;
+
+	return task_stat_read(io, (pid_t)pid, &st) >= 0 && st.kernel_thread;
 }
 
 bool process_is_kernel_thread(struct io *io, pid_t pid)
 {
-	char name[16];
-
-	snprintf(name, sizeof(name), "%d", (int)pid);
-	return is_kernel_thread(io, name);
+	return is_kernel_thread(io, (uint64_t)pid);
 }
 
 /* "PREFIX123…": the number, and what stands behind it. */
@@ -69,16 +98,22 @@ static bool numbered(const char *comm, const char *prefix, uint64_t *ret, const 
 	return slice_decimal(digits, INT32_MAX, ret) >= 0;
 }
 
-static int add_irq_thread(struct processes *p, unsigned irq, pid_t pid)
+static int add_irq_thread(struct io *io, struct processes *p, unsigned irq, pid_t pid,
+			  const char *comm)
 {
+	struct task_stat st;
 	struct irq_thread *more = p->irq_thread;
 
+	if (task_stat_read(io, pid, &st) < 0 || !st.kernel_thread)
+		return 0;
 	if (p->n_irq_threads % 32 == 0)
 		more = realloc(more, (p->n_irq_threads + 32) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	p->irq_thread = more;
-	p->irq_thread[p->n_irq_threads++] = (struct irq_thread){irq, pid};
+	more = &p->irq_thread[p->n_irq_threads++];
+	*more = (struct irq_thread){.irq = irq, .pid = pid, .start = st.start};
+	snprintf(more->comm, sizeof(more->comm), "%.15s", comm);
 	return 0;
 }
 
@@ -114,22 +149,22 @@ static int consider(struct io *io, const char *name, struct processes *p)
 	    io_read_line(io, path, comm, sizeof(comm)) < 0)
 		return 0;
 	if (numbered(comm, "ksoftirqd/", &n, &rest)) {
-		if (!*rest && n < p->n_cpus && is_kernel_thread(io, name))
+		if (!*rest && n < p->n_cpus && is_kernel_thread(io, pid))
 			p->ksoftirqd[n] = (pid_t)pid;
 	} else if (numbered(comm, "irq/", &n, &rest)) {
 		/* "irq/30-eth0"; "irq/30-s-eth0" is the second half of a handler that was forced.
 		 */
-		if (*rest == '-' && !startswith(rest, "-s-") && is_kernel_thread(io, name))
-			return add_irq_thread(p, (unsigned)n, (pid_t)pid);
+		if (*rest == '-' && !startswith(rest, "-s-"))
+			return add_irq_thread(io, p, (unsigned)n, (pid_t)pid, comm);
 	} else if (startswith(comm, "napi/")) {
-		if (is_kernel_thread(io, name))
+		if (is_kernel_thread(io, pid))
 			return add_napi_thread(p, comm, (pid_t)pid);
 	} else if (numbered(comm, "backlog_napi/", &n, &rest)) {
-		p->backlog_napi |= is_kernel_thread(io, name);
+		p->backlog_napi |= is_kernel_thread(io, pid);
 	} else {
 		for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
 			if (rivals[i].comm && streq(comm, rivals[i].comm) &&
-			    !is_kernel_thread(io, name))
+			    !is_kernel_thread(io, pid))
 				p->rivals |= rivals[i].rival;
 	}
 	return 0;

@@ -16,6 +16,8 @@
 struct irq_thread {
 	unsigned irq;
 	pid_t pid;
+	uint64_t start; /* struct task_stat's */
+	char comm[16];
 };
 
 /* The thread "napi/NAME-ID" of a NAPI instance. */
@@ -45,6 +47,17 @@ struct processes {
 	bool backlog_napi;
 	unsigned rivals;
 };
+
+/* What /proc/PID/stat says of a task. */
+struct task_stat {
+	char comm[64];
+	bool kernel_thread; /* by PF_KTHREAD, or kthreadd is its parent */
+	int64_t nice;
+	uint64_t start;               /* clock ticks since boot */
+	uint64_t rt_priority, policy; /* SCHED_… */
+};
+/* 0 or a negative errno; -EBADMSG when it is no such line. */
+int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret);
 
 /*
  * Looks through all of /proc once; RET is filled anew. Some processes may end meanwhile: they are

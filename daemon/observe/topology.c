@@ -245,14 +245,15 @@ void topology_check_online(struct io *io, struct topology *t, struct source_stat
 		list[0], list[1]);
 }
 
-static struct cpuset read_isolated(struct io *io)
+static struct cpuset read_isolated(struct io *io, bool *ret_nohz_full)
 {
 	char text[CPUSET_LIST_MAX];
 	struct cpuset all = {}, one;
 
 	if (topology_read_cpu_list(io, "isolated", &one) >= 0)
 		all = one;
-	if (topology_read_cpu_list(io, "nohz_full", &one) >= 0)
+	*ret_nohz_full = topology_read_cpu_list(io, "nohz_full", &one) >= 0 && !cpuset_empty(&one);
+	if (*ret_nohz_full)
 		all = cpuset_or(&all, &one);
 	/* Isolated cpuset partitions; the file of the root cgroup exists since 6.7. */
 	if (io_read_line(io, "sys/fs/cgroup/cpuset.cpus.isolated", text, sizeof(text)) >= 0 &&
@@ -287,7 +288,7 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 			strange(ret, r, "/" CPU_DIR "/possible: %s", strerror(-r));
 	}
 	t->possible = cpuset_or(&t->possible, &t->online);
-	t->isolated = read_isolated(io);
+	t->isolated = read_isolated(io, &t->nohz_full);
 	all = t->possible;
 	cpuset_for_each (cpu, &all)
 		top = cpu + 1;
@@ -308,6 +309,12 @@ int topology_discover_cpus(struct io *io, struct topology *t, struct source_stat
 		};
 	cpuset_for_each (cpu, &t->online)
 		t->cpu[cpu].capacity = read_capacity(io, cpu);
+	for (unsigned cpu = 0; cpu < top; cpu++) {
+		char path[96];
+
+		tunable_path(&tunables[TUNABLE_CPU_RESUME_LATENCY], cpu, path, sizeof(path));
+		t->cpu_latency |= t->cpu[cpu].online && io_exists(io, path);
+	}
 	r = convert(io, t);
 	if (r == -ENOMEM)
 		return r;

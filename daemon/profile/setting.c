@@ -7,7 +7,7 @@
 
 static bool takes_range(const struct tunable *t)
 {
-	return t->type == VALUE_NUMBER && !t->words;
+	return t->type == VALUE_NUMBER && !t->held && (!t->words || t->order);
 }
 
 /* What belongs to a NIC is stated or left: no sensor tells which way would be better. */
@@ -29,8 +29,9 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 	switch (t->type) {
 	case VALUE_NUMBER:
 		if (t->words)
-			snprintf(buf, size, "one of %s, or \"leave\"", words);
-		else if (!moves_in_range(t))
+			snprintf(buf, size, "one of %s%s, or \"leave\"", words,
+				 t->order ? ", a range [\"from\", \"to\"] of such" : "");
+		else if (t->held || !moves_in_range(t))
 			snprintf(buf, size, "a number from %lld to %lld (%s), or \"leave\"",
 				 (long long)t->min, (long long)t->max, unit);
 		else
@@ -38,6 +39,15 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 				 "a number from %lld to %lld (%s), a range [low, high] of such, or "
 				 "\"leave\"",
 				 (long long)t->min, (long long)t->max, unit);
+		break;
+	case VALUE_SCHED:
+		snprintf(buf, size, "a FIFO priority from %lld to %lld, or \"leave\"",
+			 (long long)t->min, (long long)t->max);
+		break;
+	case VALUE_LATENCY:
+		snprintf(buf, size,
+			 "a number from %lld to %lld (%s; 0 is no limit), \"n/a\", or \"leave\"",
+			 (long long)t->min, (long long)t->max, unit);
 		break;
 	case VALUE_EPP:
 		snprintf(buf, size, "a number from %lld to %lld, %s, a list \"a|b\", or \"leave\"",
@@ -106,7 +116,7 @@ static int read_words(struct reader *r, const struct tunable *t, const config_se
 
 	if (!copy)
 		return -ENOMEM;
-	while ((word = strsep(&rest, t->known ? "|" : ""))) {
+	while ((word = strsep(&rest, t->known && t->type != VALUE_LATENCY ? "|" : ""))) {
 		e = check_word(r, t, s, strstrip(word), canonical, sizeof(canonical));
 		if (e < 0)
 			return e;
@@ -124,7 +134,7 @@ static int read_words(struct reader *r, const struct tunable *t, const config_se
 static int read_range(struct reader *r, const struct tunable *t, const config_setting_t *s,
 		      struct profile_setting *ret)
 {
-	int64_t bound[2];
+	int64_t bound[2], rank[2];
 
 	if (!moves_in_range(t))
 		return wrong_type(r, t, s);
@@ -136,7 +146,19 @@ static int read_range(struct reader *r, const struct tunable *t, const config_se
 	for (unsigned i = 0; i < 2; i++) {
 		const config_setting_t *e = config_setting_get_elem(s, i);
 		int type = config_setting_type(e);
+		char canonical[64];
 
+		if (t->words && type == CONFIG_TYPE_STRING) {
+			int k = check_word(r, t, e, config_setting_get_string(e), canonical,
+					   sizeof(canonical));
+
+			if (k >= 0)
+				k = parse_i64(canonical, &bound[i]);
+			if (k < 0)
+				return k;
+			rank[i] = tunable_rank(t, bound[i]);
+			continue;
+		}
 		if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64) {
 			reader_wrong(r, s, "%s: a range has two whole numbers, [low, high], not %s",
 				     t->id, setting_kind_name(e));
@@ -145,8 +167,14 @@ static int read_range(struct reader *r, const struct tunable *t, const config_se
 		bound[i] = config_setting_get_int64(e);
 		if (bound[i] < t->min || bound[i] > t->max)
 			return out_of_range(r, t, s, bound[i]);
+		rank[i] = tunable_rank(t, bound[i]);
 	}
-	if (bound[0] > bound[1]) {
+	if (rank[0] > rank[1] && t->words) {
+		reader_wrong(r, s, "%s: in a range \"%s\" comes before \"%s\": it yields more",
+			     t->id, t->words[bound[1] - t->min], t->words[bound[0] - t->min]);
+		return -EINVAL;
+	}
+	if (rank[0] > rank[1]) {
 		reader_wrong(r, s, "%s: the range ends (%lld) below where it begins (%lld)", t->id,
 			     (long long)bound[1], (long long)bound[0]);
 		return -EINVAL;
@@ -168,7 +196,7 @@ static int read_number(struct reader *r, const struct tunable *t, const config_s
 	int64_t v = config_setting_get_int64(s);
 	int e;
 
-	if (t->type != VALUE_NUMBER && t->type != VALUE_EPP)
+	if (t->type == VALUE_CPUS || t->type == VALUE_WORD)
 		return wrong_type(r, t, s);
 	if (v < t->min || v > t->max)
 		return out_of_range(r, t, s, v);
@@ -193,7 +221,8 @@ static int read_string(struct reader *r, const struct tunable *t, const config_s
 		reader_wrong(r, s, "%s holds a control character or broken UTF-8", t->id);
 		return -EINVAL;
 	}
-	if (t->type == VALUE_CPUS || takes_range(t))
+	if (t->type == VALUE_CPUS || t->type == VALUE_SCHED ||
+	    (t->type == VALUE_NUMBER && !t->words))
 		return wrong_type(r, t, s);
 	e = read_words(r, t, s, &ret->value);
 	if (e == 0)

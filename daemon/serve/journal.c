@@ -58,7 +58,11 @@ static void change_message(const struct change *c, const struct result *r, char 
 		target_label(&c->target, label);
 		append_text(buf, size, "@%s", label);
 	} else if (c->target.scope != SCOPE_HOST)
-		append_text(buf, size, "@%s%u", c->target.scope == SCOPE_POLICY ? "policy" : "",
+		append_text(buf, size, "@%s%u",
+			    c->target.scope == SCOPE_POLICY   ? "policy"
+			    : c->target.scope == SCOPE_CPU    ? "cpu"
+			    : c->target.scope == SCOPE_THREAD ? "pid "
+							      : "",
 			    c->target.number);
 	if (c->class == CLASS_RESTORE)
 		append_text(buf, size, ": given back, now %s%s%s", now, unit, t->unit);

@@ -79,7 +79,7 @@ static void read_values(struct recorder *r)
 		char text[64];
 		int64_t v;
 
-		if (tunables[id].scope != SCOPE_HOST)
+		if (tunables[id].scope != SCOPE_HOST || tunables[id].held)
 			continue;
 		r->values.host[id].have =
 			observe_value(r->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&

@@ -115,6 +115,9 @@ static bool is_so_already(const struct replay *p, const struct change *c)
 		       cpuset_format_list(&tick->topology->irq[irq].affinity, value,
 					  sizeof(value)) >= 0 &&
 		       tunable_equal(t, value, c->to);
+	case SCOPE_CPU: /* limits and priorities are not recorded */
+	case SCOPE_THREAD:
+		return false;
 	case SCOPE_POLICY:
 		policy = topology_policy_by_identity(tick->topology, c->target.identity);
 		return policy &&
@@ -211,17 +214,10 @@ static int carry_out(struct replay *p, const struct change *c)
 	return tell_change(p, c, result.outcome);
 }
 
-/* What the profile states outright, as far as the host is not so. */
-static int policy(struct replay *p)
+static int tell_policy(struct replay *p, const struct change *changes, size_t n)
 {
-	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
-	size_t n;
 	int r = 0;
 
-	if (!changes)
-		return -ENOMEM;
-	memset(p->unmet, 0, sizeof(p->unmet));
-	n = decide_policy(trace_tick(p->reader)->topology, p->profile, changes, CHANGES_MAX * 4);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		enum outcome outcome = answer(p, &changes[i]);
 
@@ -235,6 +231,24 @@ static int policy(struct replay *p)
 		unmet_note(p->unmet, &changes[i], outcome, "");
 		r = tell_change(p, &changes[i], outcome);
 	}
+	return r;
+}
+
+/* What the profile states outright, as far as the host is not so. */
+static int policy(struct replay *p)
+{
+	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	const struct topology *t = trace_tick(p->reader)->topology;
+	size_t n, at = 0;
+	int r;
+
+	if (!changes)
+		return -ENOMEM;
+	memset(p->unmet, 0, sizeof(p->unmet));
+	n = decide_policy(t, p->profile, changes, CHANGES_MAX * 4);
+	r = tell_policy(p, changes, n);
+	while (r >= 0 && (n = decide_power(t, p->profile, &at, changes, CHANGES_MAX * 4)) > 0)
+		r = tell_policy(p, changes, n);
 	return r;
 }
 

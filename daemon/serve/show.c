@@ -427,6 +427,8 @@ static void profile_wish(char *buf, size_t size, const json_t *wish)
 		snprintf(buf, size, "-");
 	else if (streq(kind, "value"))
 		snprintf(buf, size, "%s", text(wish, "value") ?: "-");
+	else if (streq(kind, "range") && text(wish, "low"))
+		snprintf(buf, size, "[%s, %s]", text(wish, "low"), text(wish, "high") ?: "-");
 	else if (streq(kind, "range"))
 		snprintf(buf, size, "[%.0f, %.0f]", number(wish, "low"), number(wish, "high"));
 	else

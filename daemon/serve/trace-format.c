@@ -25,11 +25,23 @@ const struct trace_field trace_fields[] = {
 	FIELD("total", total, STAT),
 	FIELD("ksoftirqd_run", ksoftirqd_run_ns, KSOFTIRQD),
 	FIELD("ksoftirqd_wait", ksoftirqd_wait_ns, KSOFTIRQD),
+	FIELD("handover_time", handover[HANDOVER_TIME], SOFTIRQ_STAT),
+	FIELD("handover_resched", handover[HANDOVER_RESCHED], SOFTIRQ_STAT),
+	FIELD("handover_count", handover[HANDOVER_COUNT], SOFTIRQ_STAT),
+	FIELD("handover_policy", handover[HANDOVER_POLICY], SOFTIRQ_STAT),
+	FIELD("own_handover_time", own_handover[HANDOVER_TIME], SOFTIRQ_STAT),
+	FIELD("own_handover_resched", own_handover[HANDOVER_RESCHED], SOFTIRQ_STAT),
+	FIELD("own_handover_count", own_handover[HANDOVER_COUNT], SOFTIRQ_STAT),
+	FIELD("own_handover_policy", own_handover[HANDOVER_POLICY], SOFTIRQ_STAT),
+	FIELD("ksoftirqd_wakes", ksoftirqd_wakes, SOFTIRQ_STAT),
+	FIELD("nohz_net_tx", nohz_pending[SOFTIRQ_NET_TX], SOFTIRQ_STAT),
+	FIELD("nohz_net_rx", nohz_pending[SOFTIRQ_NET_RX], SOFTIRQ_STAT),
 };
 const size_t trace_n_fields = ELEMENTSOF(trace_fields);
 
 const char *const trace_have_names[] = {
-	"softnet", "rps", "flow_limit", "backlog", "softirqs", "stat", "ksoftirqd", NULL,
+	"softnet", "rps",       "flow_limit",   "backlog", "softirqs",
+	"stat",    "ksoftirqd", "softirq_stat", NULL,
 };
 
 const char *const trace_state_names[] = {
@@ -46,7 +58,7 @@ const char *const trace_state_names[] = {
 	}
 
 const struct trace_flag trace_flags[] = {
-	FLAG(rt),          FLAG(threadirqs), FLAG(thread_backlog),
-	FLAG(irq_threads), FLAG(container),  FLAG(irqbalance),
+	FLAG(rt),        FLAG(threadirqs), FLAG(thread_backlog), FLAG(irq_threads),
+	FLAG(container), FLAG(irqbalance), FLAG(nohz_full),      FLAG(cpu_latency),
 };
 const size_t trace_n_flags = ELEMENTSOF(trace_flags);

@@ -38,8 +38,9 @@
  * Not in it, since people attach recordings to bug reports: the host's name, kernel messages but
  * for the classified ones, texts of errors (they may quote files), hardware addresses (they stand
  * in names such as enx001122334455 and in Hyper-V's GUIDs: see trace_mask()). Of the softirq
- * vectors only NET_RX and NET_TX are kept, of ksoftirqd not the number of its slices: nothing in
- * decide/ looks at the others.
+ * vectors only NET_RX and NET_TX are kept, of ksoftirqd not the number of its slices, of
+ * /proc/softirq_stat not the line of limits (the settings say it): nothing in decide/ looks at the
+ * others.
  */
 #pragma once
 

@@ -420,8 +420,10 @@ static int read_setting(const char *key, json_t *d, unsigned line, struct profil
 		s->kind = SETTING_RANGE;
 		r = trace_number(json_array_get(d, 0), key, t->min, t->max, &s->low, fault);
 		if (r >= 0)
-			r = trace_number(json_array_get(d, 1), key, s->low, t->max, &s->high,
+			r = trace_number(json_array_get(d, 1), key, t->min, t->max, &s->high,
 					 fault);
+		if (r >= 0 && tunable_rank(t, s->low) > tunable_rank(t, s->high))
+			return trace_fault(fault, "profile.settings.%s: not a range", key);
 		return r < 0 ? r : set_origin(&s->origin, line);
 	}
 	if (!json_is_string(d))

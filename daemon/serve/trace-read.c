@@ -241,7 +241,7 @@ bool trace_shows(struct trace_reader *r, enum tunable_id id, unsigned irq, const
 	struct trace_line line = {};
 	bool found = false;
 
-	if (tunables[id].scope == SCOPE_POLICY)
+	if (tunables[id].scope != SCOPE_HOST && tunables[id].scope != SCOPE_IRQ)
 		return false;
 	while (!found && ticks-- > 0 && trace_lines_peek(&r->lines, line.next, &line) > 0 &&
 	       line.whole) {

@@ -190,11 +190,19 @@ static uint64_t fault_now(struct io *io, clockid_t clock)
 	return io_now(of(io)->inner, clock);
 }
 
+static int forward_set_sched(struct io *io, pid_t pid, int policy, int priority)
+{
+	struct fault_io *f = of(io);
+
+	return f->inner->ops->set_sched(f->inner, pid, policy, priority);
+}
+
 static const struct io_ops fault_ops = {
 	.open = fault_open,
 	.read = fault_read,
 	.write = fault_write,
 	.store = fault_store,
+	.set_sched = forward_set_sched,
 	.sync = fault_sync,
 	.rename = fault_rename,
 	.unlink = fault_unlink,

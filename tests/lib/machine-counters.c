@@ -207,8 +207,33 @@ static void write_netdev(struct machine *m)
 	text_to(&t, m, "proc/net/dev");
 }
 
+static void write_softirq_stat(struct machine *m)
+{
+	struct text t;
+	FILE *f = text_file(&t);
+
+	fputs("version 1\n"
+	      "limits policy=default clock=jiffies tick_us=4000 time_us=2000 effective_time_us=4000 "
+	      "max_restart=10 effective_passes=10\n"
+	      "cpu time resched count policy k_time k_resched k_count k_policy wake_raise wake_irq_exit "
+	      "wake_bh_enable idle_HI idle_TIMER idle_NET_TX idle_NET_RX idle_BLOCK idle_IRQ_POLL "
+	      "idle_TASKLET idle_SCHED idle_HRTIMER idle_RCU idle_blocked\n",
+	      f);
+	for (unsigned i = 0; i < m->spec.cpus; i++) {
+		if (!m->cpu[i].online)
+			continue;
+		fprintf(f, "%u", i);
+		for (size_t c = 0; c < ELEMENTSOF(m->cpu[i].series_stat); c++)
+			fprintf(f, " %llu", (unsigned long long)m->cpu[i].series_stat[c]);
+		fputc('\n', f);
+	}
+	text_to(&t, m, "proc/softirq_stat");
+}
+
 void machine_write(struct machine *m)
 {
+	if (m->spec.series)
+		write_softirq_stat(m);
 	write_softnet(m);
 	write_softirqs(m);
 	write_stat(m);

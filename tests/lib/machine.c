@@ -182,6 +182,9 @@ static void make_cpus(struct machine *m)
 		if (i > 0)
 			tree_write(m->tree, PATH("sys/devices/system/cpu/cpu%u/online", i), "1\n");
 		tree_write(m->tree, PATH("sys/devices/system/cpu/cpu%u/uevent", i), "");
+		tree_write(m->tree,
+			   PATH("sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us", i),
+			   "0\n");
 	}
 	if (m->spec.cpufreq)
 		make_policies(m);

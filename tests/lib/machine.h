@@ -68,7 +68,7 @@ struct machine_spec {
 	bool no_irq_sysfs; /* no /sys/kernel/irq */
 	bool no_stat_intr; /* /proc/stat without its intr line */
 	bool rt;
-	bool series;     /* the settings of the kernel series exist */
+	bool series;     /* the settings of the kernel series and /proc/softirq_stat exist */
 	bool irqbalance; /* runs */
 };
 
@@ -79,6 +79,8 @@ struct machine_cpu {
 	uint64_t user, nice, system, idle, iowait, irq, softirq_time, steal; /* 1/100 s */
 	int ksoftirqd;                                                       /* pid */
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
+	/* /proc/softirq_stat, when spec.series: its columns behind the CPU */
+	uint64_t series_stat[22];
 	uint64_t used_usec; /* of the time not yet accounted: inside only */
 };
 

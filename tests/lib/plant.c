@@ -103,7 +103,8 @@ static void advance(struct plant *p)
 	s->mono_usec = s->boot_usec = p->now_usec;
 	s->online = p->topology->online;
 	for (unsigned i = 0; i < _SOURCE_MAX; i++)
-		s->source[i].state = SOURCE_OK;
+		s->source[i].state =
+			i == SOURCE_SOFTIRQ_STAT && !p->series ? SOURCE_ABSENT : SOURCE_OK;
 	for (unsigned i = 0; i < s->n_cpus; i++) {
 		struct cpu_sample *c = &s->cpu[i];
 		const struct plant_cpu *r = &p->cpu[i];
@@ -116,6 +117,12 @@ static void advance(struct plant *p)
 		c->softirq_time += (uint64_t)(r->softirq * 100);
 		c->busy += (uint64_t)(r->busy * 100);
 		c->total += 100;
+		if (p->series) {
+			c->have |= HAVE_SOFTIRQ_STAT;
+			for (size_t h = 0; h < _HANDOVER_MAX; h++)
+				c->handover[h] += (uint64_t)r->handover[h];
+			c->nohz_pending[SOFTIRQ_NET_RX] += (uint64_t)r->nohz_net_rx;
+		}
 		if (r->lag_run > 0 || r->lag_wait > 0) {
 			c->have |= HAVE_KSOFTIRQD;
 			c->ksoftirqd_run_ns += (uint64_t)(r->lag_run * 1e9);

@@ -12,6 +12,8 @@ struct plant_cpu {
 	double packets, drops, squeezes, runs; /* per second */
 	double lag_run, lag_wait; /* ksoftirqd: share of the time; read when not both 0 */
 	double softirq, busy;     /* shares of the CPU's time; busy includes softirq */
+	/* per second, where `series` */
+	double handover[_HANDOVER_MAX], nohz_net_rx;
 };
 
 struct plant {
@@ -33,7 +35,8 @@ struct plant {
 	unsigned changes_per_hour, moves_per_round;
 	enum outcome outcome; /* what act/ answers; DONE also makes the change in values */
 	bool no_nic_counters;
-	unsigned writes; /* changes that were DONE */
+	bool series;               /* /proc/softirq_stat is there */
+	unsigned writes;           /* changes that were DONE */
 	const struct unmet *unmet; /* may be NULL */
 	int pinned;                /* a setting, -1: none */
 	struct cpuset placed[32];

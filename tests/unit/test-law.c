@@ -103,6 +103,9 @@ START_TEST(thresholds)
 	expect("at %g interrupts a second or more, and wait for %g %% of the time they run, for %g "
 	       "\\(mcs a second or more",
 	       PINGPONG_RATE_MIN, percent(PINGPONG_WAIT_SHARE), PINGPONG_WAIT_USEC);
+	expect("Below %g such runs a second", HANDOVERS_MIN);
+	expect("softirq_time_us 1999, which is as many jiffies as 2000");
+	ck_assert_int_eq(tunables[TUNABLE_SOFTIRQ_TIME_US].kernel_default, 2000);
 	expect("for %d ticks an interrupt that softnetd placed", DETECT_TICKS);
 	expect("for %u seconds after the kernel logged", seconds(NOHZ_FRESH_USEC));
 	expect("%g to %g packets a second, for %u seconds without a break, until it gets less than half or "

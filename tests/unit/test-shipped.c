@@ -227,10 +227,12 @@ static void man_entry(FILE *f, const struct tunable *t)
 	if (t->type == VALUE_NUMBER && t->words) {
 		for (size_t i = 0; t->words[i]; i++)
 			fprintf(f, "%s%s (%zu)", i > 0 ? ", " : "", t->words[i], i);
-	} else if (t->type == VALUE_NUMBER) {
+	} else if (t->type == VALUE_NUMBER || t->type == VALUE_LATENCY || t->type == VALUE_SCHED) {
 		fprintf(f, "%lld to %lld%s%s%s", (long long)t->min, (long long)t->max,
 			*unit ? " " : "", unit,
 			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies" : "");
+		if (t->type == VALUE_LATENCY)
+			fprintf(f, ", or n/a");
 	} else if (t->type == VALUE_CPUS) {
 		fprintf(f, "set by %s",
 			t == &tunables[TUNABLE_IRQ_AFFINITY] ? "placement" : "napi_threads");
@@ -246,7 +248,14 @@ static void man_entry(FILE *f, const struct tunable *t)
 		fprintf(f, "; the kernel's default is %s", t->words[t->kernel_default]);
 	else
 		fprintf(f, "; the kernel's default is %lld", (long long)t->kernel_default);
+	if (t->order) {
+		fprintf(f, "\n.br\na range for the loop goes from the one that yields most: ");
+		for (int64_t i = 0; i <= t->max - t->min; i++)
+			fprintf(f, "%s%s", i > 0 ? ", " : "", t->words[t->order[i]]);
+	}
 	fprintf(f, "\n.br\nalso set by: %s\n", t->owners);
+	if (t->undo)
+		fprintf(f, ".br\nundone by %s\n", t->undo);
 }
 
 START_TEST(man_page_has_the_table_of_settings)
@@ -266,6 +275,62 @@ START_TEST(man_page_has_the_table_of_settings)
 }
 END_TEST
 
+/* Whether a line of the unit that begins with KEY has WORD, or with PREFIX one that WORD lies
+ * under. */
+static bool unit_has(const char *unit, const char *key, const char *word, bool prefix)
+{
+	for (const char *line = unit; line; line = strchr(line, '\n')) {
+		_cleanup_free_ char *copy = NULL;
+		char *rest, *w;
+
+		line += *line == '\n';
+		if (!startswith(line, key))
+			continue;
+		copy = strndup(line + strlen(key), strcspn(line + strlen(key), "\n"));
+		ck_assert_ptr_nonnull(copy);
+		rest = copy;
+		while ((w = strsep(&rest, " "))) {
+			size_t n;
+
+			w += *w == '-';
+			n = strlen(w);
+			if (n > 0 && (prefix ? startswith(word, w) && (word[n] == '/' || !word[n])
+					     : streq(word, w)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the table says can be written, the sandbox lets through. */
+START_TEST(unit_opens_what_the_table_needs)
+{
+	_cleanup_free_ char *unit = read_file("units/softnetd.service");
+
+	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
+		const struct tunable *t = &tunables[i];
+		char path[160];
+
+		if (t->netlink)
+			ck_assert(unit_has(unit, "CapabilityBoundingSet=", "CAP_NET_ADMIN", false));
+		if (!t->path)
+			continue;
+		snprintf(path, sizeof(path), "/%s", t->path);
+		/* What is in there are links to the NICs' devices. */
+		if (startswith(path, "/sys/class/net/"))
+			strcpy(path, "/sys/devices");
+		if (t->type == VALUE_SCHED || i == TUNABLE_NAPI_THREAD_AFFINITY)
+			ck_assert(unit_has(unit, "CapabilityBoundingSet=", "CAP_SYS_NICE", false));
+		else if (startswith(path, "/dev/"))
+			ck_assert_msg(unit_has(unit, "DeviceAllow=", path, false), "%s", path);
+		else
+			ck_assert_msg(unit_has(unit, "ReadWritePaths=", path, true), "%s", path);
+	}
+	ck_assert(!unit_has(unit, "ReadWritePaths=", "/proc/sys/kernel/core_pattern", true));
+	ck_assert(!unit_has(unit, "ReadWritePaths=", "/sys/kernel", true));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *c = tcase_create("all");
@@ -276,6 +341,7 @@ int main(void)
 	tcase_add_loop_test(c, ranges_hold_the_kernels_defaults, 0,
 			    (int)ELEMENTSOF(shipped_profiles));
 	tcase_add_test(c, config_file);
+	tcase_add_test(c, unit_opens_what_the_table_needs);
 	tcase_add_test(c, man_pages_have_every_key);
 	tcase_add_test(c, man_page_tells_when_a_profile_changes);
 	tcase_add_test(c, man_page_has_the_table_of_settings);

@@ -248,6 +248,7 @@ START_TEST(what_is_written_comes_back)
 							  .cpufreq = "intel_pstate",
 							  .cpus_per_policy = 2,
 							  .rt = true,
+							  .series = true,
 							  .irqbalance = true});
 	_cleanup_(complaints_done) struct complaints c = {};
 	_cleanup_(trace_reader_freep) struct trace_reader *r = NULL;
@@ -277,6 +278,7 @@ START_TEST(what_is_written_comes_back)
 			m->suspended_usec += 500 * USEC_PER_SEC;
 		if (second == 25)
 			tree_remove(m->tree, "proc/pressure/cpu");
+		m->cpu[second % 4].series_stat[second % 22] += second * 5000000000ULL;
 		if (second == 31)
 			machine_set_online(m, 5, true);
 		machine_advance(m, USEC_PER_SEC + second);
@@ -501,7 +503,7 @@ static const struct {
 	 1, "no setting \"nonsense\""},
 	{HEAD_WITH(TOPOLOGY, "{\"name\":\"x\",\"settings\":{\"netdev_budget\":[900,300]},"
 			     "\"nics\":[],\"despite_irqbalance\":false}"),
-	 1, "netdev_budget: 300 is outside"},
+	 1, "netdev_budget: not a range"},
 	{HEAD_WITH(TOPOLOGY, "{\"name\":\"\\u001b[2J\",\"settings\":{},\"nics\":[],"
 			     "\"despite_irqbalance\":false}"),
 	 1, "control characters"},

@@ -126,3 +126,28 @@ pktgen_end()
 	echo rem_device_all >/proc/net/pktgen/kpktgend_0
 	$IP link del va
 }
+
+# with_daemon: softnetd and softnetctl of tests/vm/bundle can be called
+with_daemon()
+{
+	export LD_LIBRARY_PATH=/mnt/softnetd/lib
+	PATH=/mnt/softnetd:$PATH
+	mkdir -p /etc/softnetd/profiles /run/softnetd
+}
+
+# daemon_start PROFILE: in the background, as $D; waits until it answers. One that was killed left its socket.
+daemon_start()
+{
+	rm -f /run/softnetd/bus
+	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
+	D=$!
+	until_true 10 test -S /run/softnetd/bus && return 0
+	sed 's/^/# /' /tmp/daemon.log
+	return 1
+}
+
+daemon_stop()
+{
+	kill -TERM $D
+	wait $D
+}
