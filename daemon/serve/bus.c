@@ -330,7 +330,7 @@ int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct
 		return -ENOMEM;
 	s->event = event;
 	s->engine = engine;
-	r = holds_new(event, engine, &s->holds);
+	r = holds_new(event, io, engine, &s->holds);
 	if (r < 0)
 		return r;
 	r = socket_listen(io, &fd);
@@ -345,7 +345,9 @@ int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct
 		return r;
 	TAKE_FD(fd);
 	bus_server_refresh(s);
-	*ret = TAKE_PTR(s);
+	*ret = s;
+	/* The engine's listener may tell of them through *RET. */
+	holds_take_up(TAKE_PTR(s)->holds);
 	return 0;
 }
 
