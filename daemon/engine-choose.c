@@ -267,6 +267,8 @@ int engine_reload(struct engine *e, struct complaints *c)
 	e->units = TAKE_PTR(units);
 	if (engine_silence_as_configured(e) < 0)
 		log_oom(); /* it is said then */
+	if (was != MODE_APPLY && engine_mode(e) == MODE_APPLY)
+		engine_selftest(e);
 	if (was == MODE_APPLY && engine_mode(e) != MODE_APPLY) {
 		_cleanup_(restore_report_done) struct restore_report report = {};
 

@@ -2,6 +2,7 @@
 /* Settings and profiles as documents. */
 #include "engine-describe.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "engine-describe-parts.h"
@@ -54,6 +55,92 @@ static json_t *effective_value(const struct tunable *t, const char *value, unsig
 	return json_integer(tunable_effective(t, number, hz));
 }
 
+/* Where the profile says what it wants of that target; NULL: it says nothing. */
+static const struct origin *profile_origin(const struct engine *e, enum tunable_id id,
+					   const struct target *target)
+{
+	const struct irq *irq;
+	const struct nic_rule *rule;
+
+	if (!e->profile)
+		return NULL;
+	if (id != TUNABLE_IRQ_AFFINITY)
+		return e->profile->setting[id].kind == SETTING_VALUE
+			       ? &e->profile->setting[id].origin
+			       : NULL;
+	irq = e->topology ? topology_irq_by_identity(e->topology, target->identity) : NULL;
+	if (!irq || irq->nic < 0)
+		return NULL;
+	rule = profile_nic_rule(e->profile, e->topology->nic[irq->nic].name);
+	return rule ? &rule->origin : NULL;
+}
+
+static json_t *source(const char *kind, const char *text)
+{
+	json_t *d = json_object();
+
+	put(d, "kind", json_string(kind));
+	put(d, "text", text_or_null(text));
+	return d;
+}
+
+static json_t *source_profile(const struct engine *e, const struct origin *o, const char *more)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "profile %s%s", e->profile ? e->profile->name : "-", more);
+	if (o && o->file)
+		append_text(text, sizeof(text), ", %s:%u", o->file, o->line);
+	return source("profile", text);
+}
+
+/* Two jiffies where the kernel's configuration decides (net/core/dev.c, netdev_budget_usecs). */
+static bool kernel_default(const struct engine *e, enum tunable_id id, int64_t *ret)
+{
+	unsigned hz = e->topology ? e->topology->hz : 0;
+
+	*ret = tunables[id].kernel_default;
+	if (id == TUNABLE_NETDEV_BUDGET_USECS && *ret == INT64_MIN && hz > 0)
+		*ret = 2 * (int64_t)USEC_PER_SEC / hz;
+	return *ret != INT64_MIN;
+}
+
+json_t *engine_value_source(const struct engine *e, enum tunable_id id, const struct target *target,
+			    const char *value)
+{
+	const struct ledger_entry *held =
+		e->ledger ? ledger_find(e->ledger, id, target->identity) : NULL;
+	const struct tunable *t = &tunables[id];
+	const struct origin *origin = profile_origin(e, id, target);
+	const struct pin *pin = find_pin(e, id, target->identity);
+	char text[CHANGE_ID_MAX + VALUE_MAX];
+	int64_t usual;
+
+	if (held && !ledger_is_ours(held, value)) {
+		snprintf(text, sizeof(text), "somebody else, after softnetd wrote %s",
+			 held->written);
+		return source("foreign", text);
+	}
+	if (pin || (held && held->class == CLASS_MANUAL))
+		return source("manual", pin ? "pinned by hand" : "set by hand");
+	if (held && held->class == CLASS_TRIAL) {
+		snprintf(text, sizeof(text), "trial %s", held->decision);
+		return source("trial", text);
+	}
+	if (held)
+		return source_profile(e, origin, "");
+	if (origin && id != TUNABLE_IRQ_AFFINITY &&
+	    tunable_equal(t, value, e->profile->setting[id].value))
+		return source_profile(e, origin, " (it was so before)");
+	if (kernel_default(e, id, &usual)) {
+		snprintf(text, sizeof(text), "%" PRId64, usual);
+		return tunable_equal(t, value, text)
+			       ? source("kernel-default", "kernel default")
+			       : source("found", "as found: sysctl.d, a program, or by hand");
+	}
+	return source("found", "as found");
+}
+
 static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 		      const struct target *target)
 {
@@ -62,6 +149,7 @@ static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 	int r;
 
 	r = observe_value(e->io, id, target, value, sizeof(value));
+	put(d, "source", r < 0 ? json_null() : engine_value_source(e, id, target, value));
 	put(d, "value", r < 0 ? json_null() : text_or_null(value));
 	put(d, "effective",
 	    r < 0 ? json_null() : effective_value(t, value, e->topology ? e->topology->hz : 0));

@@ -278,6 +278,10 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 	put(d, "now",
 	    streq(state, "held") || streq(state, "foreign") ? json_string(now) : json_null());
 	put(d, "state", json_string(state));
+	put(d, "source",
+	    streq(state, "held") || streq(state, "foreign")
+		    ? engine_value_source(e, l->tunable, &target, now)
+		    : json_null());
 	put(d, "class", json_string(change_class_to_string(l->class)));
 	put(d, "decision", text_or_null(l->decision));
 	put(d, "why", text_or_null(h ? h->change->why : NULL));
@@ -419,6 +423,10 @@ static json_t *obstacles_document(const struct engine *e)
 		append(list, json_string(units_trouble(e->units)));
 	for (unsigned i = 0; e->actuator && i < _TUNABLE_MAX; i++) {
 		why = act_family_blocked(e->actuator, i);
+		/* What a write was answered with is known better than what the self-test says. */
+		if (!why && engine_mode(e) == MODE_APPLY &&
+		    selftest_refusal(&e->selftest, i, text, sizeof(text)))
+			append(list, json_string(text));
 		if (!why || (seen && streq(seen, tunables[i].family)))
 			continue;
 		seen = tunables[i].family;
@@ -576,6 +584,28 @@ static json_t *silenced_document(const struct engine *e)
 	return list;
 }
 
+/* Which settings this host has, and whether they could be written at the start. */
+static json_t *selftest_document(const struct engine *e)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; engine_mode(e) == MODE_APPLY && i < _TUNABLE_MAX; i++) {
+		const struct selftest_setting *s = &e->selftest.setting[i];
+		json_t *d;
+
+		if (s->possible + s->refused == 0)
+			continue;
+		d = json_object();
+		put(d, "setting", json_string(tunables[i].id));
+		put(d, "possible", json_integer(s->possible));
+		put(d, "refused", json_integer(s->refused));
+		put(d, "error", s->refused ? json_string(strerror(-s->error)) : json_null());
+		put(d, "path", s->refused ? text_or_null(s->path) : json_null());
+		append(list, d);
+	}
+	return list;
+}
+
 json_t *engine_status(struct engine *e)
 {
 	json_t *d = json_object();
@@ -592,6 +622,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "silenced", silenced_document(e));
 	put(d, "holds", holds_document(e));
 	put(d, "pinned", pins_document(e));
+	put(d, "writable", selftest_document(e));
 	put(d, "obstacles", obstacles_document(e));
 	put(d, "rivals", rivals_document(e));
 	put(d, "link_files", link_files_document(e));

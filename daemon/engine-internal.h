@@ -6,6 +6,7 @@
 #include "act/act.h"
 #include "act/ledger.h"
 #include "act/restore.h"
+#include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
 #include "engine.h"
@@ -101,6 +102,7 @@ struct engine {
 	struct ledger *ledger;
 	struct actuator *actuator; /* apply */
 	struct actuator *dry;      /* observe and advise */
+	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
 	struct pin *pins;
 	size_t n_pins;
@@ -168,6 +170,9 @@ bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
 
+/* Once the mode is apply. */
+void engine_selftest(struct engine *e);
+
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
@@ -179,6 +184,12 @@ bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
 bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
+
+/* engine-describe-settings.c */
+/* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
+ * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */
+json_t *engine_value_source(const struct engine *e, enum tunable_id id, const struct target *target,
+			    const char *value);
 
 static inline enum mode engine_mode(const struct engine *e)
 {

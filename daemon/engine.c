@@ -65,6 +65,41 @@ static int clean_up_after_crash(struct engine *e)
 	return 0;
 }
 
+/* One line for each reason: a sandbox that is too narrow refuses many settings at once. */
+static void log_refusals(const struct selftest *s)
+{
+	bool said[_TUNABLE_MAX] = {};
+
+	for (unsigned i = 0; i < _TUNABLE_MAX; i++) {
+		char names[512] = "";
+
+		if (said[i] || s->setting[i].refused == 0)
+			continue;
+		for (unsigned j = i; j < _TUNABLE_MAX; j++) {
+			const struct selftest_setting *one = &s->setting[j];
+
+			if (one->refused == 0 || one->error != s->setting[i].error)
+				continue;
+			said[j] = true;
+			append_text(names, sizeof(names), "%s%s", *names ? ", " : "",
+				    tunables[j].id);
+			if (one->possible > 0)
+				append_text(names, sizeof(names), " (%u of %u)", one->refused,
+					    one->possible + one->refused);
+		}
+		log_warning(
+			"Cannot be written here: %s: %s (/%s). That is a container, or the sandbox "
+			"of softnetd.service: ReadWritePaths=, to which \"systemctl edit softnetd\" adds",
+			names, strerror(-s->setting[i].error), s->setting[i].path);
+	}
+}
+
+void engine_selftest(struct engine *e)
+{
+	selftest_run(e->io, e->topology, &e->selftest);
+	log_refusals(&e->selftest);
+}
+
 int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_pid,
 	       struct engine **ret)
 {
@@ -105,6 +140,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		r = engine_choose_first(e);
 	if (r < 0)
 		return r;
+	if (engine_mode(e) == MODE_APPLY)
+		engine_selftest(e);
 	if (o->lock) {
 		r = clean_up_after_crash(e);
 		if (r < 0)

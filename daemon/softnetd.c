@@ -15,9 +15,11 @@
 #include "observe/links.h"
 #include "profile/profile-file.h"
 #include "serve/bus.h"
+#include "serve/holds.h"
 #include "serve/journal.h"
 #include "serve/live.h"
 #include "serve/show.h"
+#include "serve/system-bus.h"
 
 /* A line in the kernel log brings the next tick forward (a stall is to be answered at once), but
  * only once in this time: a chatty kernel is no reason to wake up more often. */
@@ -26,7 +28,7 @@
 #define STATUS_EVERY_USEC (10 * USEC_PER_SEC)
 
 struct options {
-	const char *root, *profile, *config_dir;
+	const char *root, *profile, *config_dir, *bus;
 	bool have_mode, live;
 	enum mode mode;
 };
@@ -39,7 +41,9 @@ struct daemon {
 	sd_event_source *tick, *kmsg, *link;
 	int kmsg_fd; /* that `kmsg` looks at */
 	struct links *links;
+	struct holds *holds;
 	struct bus_server *bus;
+	struct system_bus *system_bus;
 	struct live *live;
 	uint64_t hurried_usec, status_usec, watchdog_usec, fed_usec;
 };
@@ -58,6 +62,8 @@ static void print_help(void)
 	     "      --config-dir DIR  Read the shipped configuration from DIR, not " PREFIX
 	     "/lib/softnetd\n"
 	     "      --root DIR        Work on the captured tree DIR instead of this host\n"
+	     "      --bus ADDRESS     Be org.softnetd1 on this message bus: system (the default for\n"
+	     "                        this host), none (that for a captured tree), or an address\n"
 	     "  -h, --help            Show this help\n"
 	     "      --version         Show the version\n"
 	     "\n"
@@ -76,6 +82,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		DRY_RUN,
 		CONFIG_DIR,
 		ROOT,
+		BUS,
 		VERSION
 	};
 	static const struct option long_options[] = {
@@ -86,6 +93,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{"dry-run", no_argument, NULL, DRY_RUN},
 		{"config-dir", required_argument, NULL, CONFIG_DIR},
 		{"root", required_argument, NULL, ROOT},
+		{"bus", required_argument, NULL, BUS},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, VERSION},
 		{},
@@ -118,6 +126,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 			break;
 		case ROOT:
 			o->root = optarg;
+			break;
+		case BUS:
+			o->bus = optarg;
 			break;
 		case 'h':
 			print_help();
@@ -184,6 +195,8 @@ static void on_engine_event(void *userdata, const struct engine_event *ev)
 	journal_event(engine_profile_name(d->engine), ev);
 	if (d->bus)
 		bus_server_event(d->bus, ev);
+	if (d->system_bus)
+		system_bus_event(d->system_bus, ev);
 	d->status_usec = 0;
 }
 
@@ -217,6 +230,14 @@ static int schedule_tick(struct daemon *d, uint64_t usec)
 	return sd_event_source_set_enabled(d->tick, SD_EVENT_ONESHOT);
 }
 
+static void refresh_buses(struct daemon *d)
+{
+	if (d->bus)
+		bus_server_refresh(d->bus);
+	if (d->system_bus)
+		system_bus_refresh(d->system_bus);
+}
+
 static int watch_log(struct daemon *d);
 
 static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
@@ -233,8 +254,7 @@ static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *us
 	r = watch_log(d);
 	if (r < 0)
 		log_warning_errno(r, "No news of the kernel log between the ticks");
-	if (d->bus)
-		bus_server_refresh(d->bus);
+	refresh_buses(d);
 	if (d->live)
 		live_tick(d->live, d->engine);
 	tell_status(d, now);
@@ -299,16 +319,19 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	uint64_t now = io_now(d->io, CLOCK_MONOTONIC);
 	int r;
 
-	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now);
+	sd_notifyf(false,
+		   "RELOADING=1\nMONOTONIC_USEC=%" PRIu64
+		   "\nSTATUS=Reading the configuration again",
+		   now);
 	r = engine_reload(d->engine, &complaints);
 	complaints_log(&complaints, LOG_LEVEL_ERROR);
 	complaints_done(&complaints);
 	if (r < 0)
 		log_error("The configuration is not used; softnetd goes on with the one it has");
-	if (d->bus)
-		bus_server_refresh(d->bus);
-	sd_notify(false, "READY=1");
+	refresh_buses(d);
 	d->status_usec = 0;
+	tell_status(d, now);
+	sd_notify(false, "READY=1");
 	return 0;
 }
 
@@ -389,14 +412,33 @@ static int add_sources(struct daemon *d)
 	return add_links(d);
 }
 
-/* The daemon works without its socket; only softnetctl then cannot reach it. */
-static void add_bus(struct daemon *d)
+/* Root alone may have the name on the system's bus. */
+static bool wants_bus(const struct daemon *d, const struct options *o)
 {
+	if (o->bus)
+		return !streq(o->bus, "none");
+	return d->io->live && geteuid() == 0;
+}
+
+/* The daemon works without its socket and without a bus; only softnetctl then cannot reach it. */
+static int add_buses(struct daemon *d, const struct options *o)
+{
+	const char *address = o->bus && !streq(o->bus, "system") ? o->bus : NULL;
 	int r;
 
-	r = bus_server_new(d->event, d->io, d->engine, &d->bus);
+	r = holds_new(d->event, d->io, d->engine, &d->holds);
+	if (r < 0)
+		return r;
+	r = bus_server_new(d->event, d->io, d->engine, d->holds, &d->bus);
 	if (r < 0)
 		log_warning_errno(r, "No socket for softnetctl at /run/softnetd/bus");
+	r = wants_bus(d, o) ? system_bus_new(d->event, d->engine, d->holds, address, &d->system_bus)
+			    : 0;
+	if (r < 0)
+		return r;
+	/* Clients are told, so there must be a way to tell them. */
+	holds_take_up(d->holds);
+	return 0;
 }
 
 static int run(struct daemon *d, const struct options *o)
@@ -423,12 +465,14 @@ static int run(struct daemon *d, const struct options *o)
 	if (r < 0)
 		return r;
 	engine_set_listener(d->engine, on_engine_event, d);
-	add_bus(d);
-	r = add_sources(d);
+	r = add_buses(d, o);
+	if (r >= 0)
+		r = add_sources(d);
 	if (r < 0)
 		return log_error_errno(r, "Cannot set up the event loop");
 	if (sd_watchdog_enabled(false, &d->watchdog_usec) <= 0)
 		d->watchdog_usec = 0;
+	tell_status(d, io_now(d->io, CLOCK_MONOTONIC));
 	sd_notify(false, "READY=1");
 	r = sd_event_loop(d->event);
 	if (r < 0)
@@ -441,8 +485,12 @@ static int stop(struct daemon *d)
 {
 	int r = 0;
 
-	sd_notify(false, "STOPPING=1");
+	sd_notify(false, "STOPPING=1\nSTATUS=Stopping");
+	if (d->holds)
+		holds_forget(d->holds);
 	bus_server_free(TAKE_PTR(d->bus));
+	system_bus_free(TAKE_PTR(d->system_bus));
+	holds_free(TAKE_PTR(d->holds));
 	live_free(TAKE_PTR(d->live));
 	if (d->engine) {
 		r = engine_stop(d->engine);

@@ -9,6 +9,11 @@ INSTALL_FILES := \
 	$(BUILD)/softnetctl:$(PREFIX)/bin/softnetctl:0755 \
 	units/softnetd.service:$(UNITDIR)/softnetd.service:0644 \
 	config/softnetd.catalog:$(PREFIX)/lib/systemd/catalog/softnetd.catalog:0644 \
+	config/org.softnetd1.conf:$(PREFIX)/share/dbus-1/system.d/org.softnetd1.conf:0644 \
+	config/org.softnetd1.service:$(PREFIX)/share/dbus-1/system-services/org.softnetd1.service:0644 \
+	config/org.softnetd1.policy:$(PREFIX)/share/polkit-1/actions/org.softnetd1.policy:0644 \
+	config/completion/softnetctl:$(PREFIX)/share/bash-completion/completions/softnetctl:0644 \
+	config/completion/_softnetctl:$(PREFIX)/share/zsh/vendor-completions/_softnetctl:0644 \
 	config/softnetd.conf:$(PREFIX)/lib/softnetd/softnetd.conf:0644 \
 	$(foreach p,$(wildcard config/profiles/*.conf),$(p):$(PREFIX)/lib/softnetd/profiles/$(notdir $(p)):0644) \
 	$(foreach m,$(wildcard man/*.[1-8]),$(m):$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):0644)

@@ -63,6 +63,8 @@ int verb_diagnose(struct ctl *ctl, int argc _unused_, char **argv _unused_)
 	json_t *doc = NULL;
 	int r;
 
+	if (ctl->seconds > 0 && (ctl->host || ctl->machine))
+		return ctl_usage(ctl, "--duration watches this host, not another one");
 	/* Who says how long wants it watched from now on. */
 	if (!ctl->root && ctl->seconds <= 0 && daemon_runs(ctl))
 		r = daemon_call(ctl, "Diagnose", &doc, "");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ctl/ctl.h"
+#include "ctl/options.h"
 
 #include <getopt.h>
-#include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,234 +9,7 @@
 #include "profile/profile-file.h"
 #include "serve/show.h"
 
-const struct verb ctl_verbs[] = {
-	{
-		.name = "status",
-		.args = "",
-		.help = "Show what softnetd sees, what binds, and what it changed",
-		.more = "One screen: profile and mode, each CPU's packets, drops and squeezes, the NICs\n"
-			"and where their interrupts arrive, what binds and by which numbers, the settings\n"
-			"that are changed and why, and what cannot be seen on this host.",
-		.method = "Describe",
-		.run = verb_status,
-	},
-	{
-		.name = "diagnose",
-		.args = "",
-		.help = "Look once: which limit binds, what would lift it, the commands",
-		.more = "Asks softnetd when it runs; with -d or --root, or without softnetd, it watches by\n"
-			"itself for 3 seconds or as long as -d says. Nothing is ever written.\n"
-			"Exit status 0: nothing binds, 5: something does.",
-		.method = "Diagnose",
-		.duration = true,
-		.run = verb_diagnose,
-	},
-	{
-		.name = "get",
-		.args = "[SETTING[@TARGET]]",
-		.help = "Show settings: value, what the profile wants, original",
-		.more = "A TARGET is an interrupt's number or action name, or a cpufreq policy such as\n"
-			"policy0. Without softnetd, the kernel's values are shown.",
-		.method = "DescribeSettings",
-		.max_args = 1,
-		.run = verb_get,
-	},
-	{
-		.name = "set",
-		.args = "SETTING[@TARGET] VALUE",
-		.help = "Change a setting and pin it: softnetd leaves it until release",
-		.more = "Without a TARGET, a setting of interrupts or policies is changed for all of them.\n"
-			"Needs root. The original comes back by release, by restore, or when softnetd\n"
-			"stops.",
-		.method = "SetSetting",
-		.min_args = 2,
-		.max_args = 2,
-		.run = verb_set,
-	},
-	{
-		.name = "release",
-		.args = "SETTING[@TARGET]",
-		.help = "Give a setting back: its original, or what the profile states",
-		.more = "Needs root.",
-		.method = "ReleaseSetting",
-		.min_args = 1,
-		.max_args = 1,
-		.run = verb_release,
-	},
-	{
-		.name = "profile",
-		.args = "list|show|check|set|clear …",
-		.help = "Work with profiles",
-		.more = "  profile list         Show all profiles; the active one is marked\n"
-			"  profile show NAME    Show every value and the file and line it comes from\n"
-			"  profile check FILE   Check a file without using it\n"
-			"  profile set NAME     Use a profile until clear, or until softnetd stops\n"
-			"  profile clear        Back to the profile of softnetd.conf\n"
-			"set and clear need softnetd and root; the others need neither.",
-		.method = "DescribeProfiles, DescribeProfile, SetProfile, ClearProfile",
-		.min_args = 1,
-		.max_args = 2,
-		.run = verb_profile,
-	},
-	{
-		.name = "run",
-		.args = "PROFILE [--reason TEXT] [--best-effort] [--] COMMAND …",
-		.help = "Run a command with a profile in force",
-		.more = "The profile is in force before the command begins and until it ends, also when\n"
-			"softnetctl is killed meanwhile; of several holds the newest counts. Signals are\n"
-			"handed on. Needs root; the command runs as the same user.\n"
-			"Exit status: that of the command, 128 + N when signal N ended it, 127 when there\n"
-			"is no such command and 126 when it cannot be executed. Without softnetd (3), root\n"
-			"(4) or that profile (1) the command is not run, unless with --best-effort.",
-		.method = "HoldProcess",
-		.min_args = 1,
-		.max_args = UINT_MAX,
-		.command = true,
-		.run = verb_run,
-	},
-	{
-		.name = "history",
-		.args = "",
-		.help = "Show what softnetd did since it started",
-		.more = "Oldest first. softnetd keeps the newest 256 entries.",
-		.method = "History",
-		.lines = true,
-		.run = verb_history,
-	},
-	{
-		.name = "explain",
-		.args = "[ID]",
-		.help = "Tell the story of one change: why, what else, what came of it",
-		.more = "ID is a number of history, or a change's id as history and status show it (then the\n"
-			"newest of that id); without one, the newest change.",
-		.method = "Explain",
-		.max_args = 1,
-		.run = verb_explain,
-	},
-	{
-		.name = "silence",
-		.args = "ID",
-		.help = "Do not say this advice any more",
-		.more = "It is neither logged nor shown, only counted (in status), until unsilence or until\n"
-			"softnetd stops; `silence` in softnetd.conf lasts. Needs root.",
-		.method = "Silence",
-		.min_args = 1,
-		.max_args = 1,
-		.run = verb_silence,
-	},
-	{
-		.name = "unsilence",
-		.args = "ID",
-		.help = "Say that advice again",
-		.more = "Needs root.",
-		.method = "Unsilence",
-		.min_args = 1,
-		.max_args = 1,
-		.run = verb_unsilence,
-	},
-	{
-		.name = "reload",
-		.args = "",
-		.help = "Make softnetd read its configuration again",
-		.more = "Everything is read and checked first; with a fault in any file nothing changes.\n"
-			"Needs root.",
-		.method = "Reload",
-		.run = verb_reload,
-	},
-	{
-		.name = "restore",
-		.args = "",
-		.help = "Give back the original of every setting softnetd changed",
-		.more = "Works without softnetd too: after a crash, from the ledger it left. A setting that\n"
-			"somebody else changed meanwhile is left alone and named. softnetd, when it runs,\n"
-			"goes on with its profile at the next reload or profile change. Needs root.",
-		.method = "Restore",
-		.run = verb_restore,
-	},
-	{
-		.name = "decode",
-		.args = "KIND FILE|-",
-		.help = "Explain a pasted dump: softnet-stat, softirqs, interrupts or kmsg",
-		.more = "KIND is what the dump was taken from: softnet-stat (/proc/net/softnet_stat),\n"
-			"softirqs (/proc/softirqs), interrupts (/proc/interrupts) or kmsg (dmesg, journal,\n"
-			"syslog or /dev/kmsg). FILE may come from any machine; - reads standard input.\n"
-			"Lines that cannot be trusted are named and left out.",
-		.min_args = 2,
-		.max_args = 2,
-		.run = verb_decode,
-	},
-	{
-		.name = "record",
-		.args = "-o FILE [-d SECONDS]",
-		.help = "Write what is to be seen on this host into a file, for replay",
-		.more = "Once a second until Ctrl-C, or for so many SECONDS; - writes to standard output.\n"
-			"Needs no softnetd and changes nothing; a FILE that exists is not overwritten. What\n"
-			"only root may read is missing from the recording of somebody else. The host's name,\n"
-			"addresses and other lines of the kernel log are not in it.",
-		.duration = true,
-		.output = true,
-		.run = verb_record,
-	},
-	{
-		.name = "replay",
-		.args = "FILE|-",
-		.help = "Show what softnetd would have found and done on a recorded host",
-		.more = "Runs the recording through the very code that decides in softnetd, with the profile\n"
-			"that was recorded or another one of this host. Nothing of the past can be changed: a\n"
-			"change that the recording shows as made is judged by what followed, every other one\n"
-			"is advice without effect.",
-		.min_args = 1,
-		.max_args = 1,
-		.profile = true,
-		.run = verb_replay,
-	},
-	{
-		.name = "version",
-		.args = "",
-		.help = "Show the versions of this program and of the softnetd that runs",
-		.run = verb_version,
-	},
-	{.name = NULL},
-};
-
-static const struct option long_options[] = {
-	{"json", no_argument, NULL, 'j'},
-	{"root", required_argument, NULL, 'R'},
-	{"config-dir", required_argument, NULL, 'C'},
-	{"duration", required_argument, NULL, 'd'},
-	{"output", required_argument, NULL, 'o'},
-	{"profile", required_argument, NULL, 'P'},
-	{"lines", required_argument, NULL, 'n'},
-	{"reason", required_argument, NULL, 'r'},
-	{"best-effort", no_argument, NULL, 'b'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{},
-};
-
-/* VERB NULL: those of all verbs. */
-static void print_options(const struct verb *verb)
-{
-	if (!verb || verb->duration)
-		puts("  -d, --duration SECONDS  Watch for so long before answering");
-	if (!verb || verb->output)
-		puts("  -o, --output FILE       Write to FILE, - for standard output");
-	if (!verb || verb->profile)
-		puts("      --profile NAME      Decide by the profile NAME, not by the recorded one");
-	if (!verb || verb->lines)
-		puts("  -n, --lines N           Show only the newest N");
-	if (!verb || verb->command)
-		puts("      --reason TEXT       Why the profile is held, for status\n"
-		     "      --best-effort       Run the command also when its profile cannot be held");
-	puts("      --json              Print JSON, for programs\n"
-	     "      --root DIR          Look at a captured tree (DIR/proc, DIR/sys), not this host\n"
-	     "      --config-dir DIR    Read the shipped profiles from DIR, not " PREFIX
-	     "/lib/softnetd\n"
-	     "  -h, --help              Show this help, or that of the verb\n"
-	     "      --version           Show the version");
-}
-
-static void print_help(void)
+void ctl_print_help(void)
 {
 	puts("softnetctl [OPTIONS] VERB …\n"
 	     "Shows and steers softnetd, which keeps the receive path of this host healthy.\n\n"
@@ -246,6 +17,8 @@ static void print_help(void)
 	for (const struct verb *v = ctl_verbs; v->name; v++) {
 		char left[64];
 
+		if (v->hidden)
+			continue;
 		/* By bytes: "…" is three, but such words do not fit in any case. */
 		snprintf(left, sizeof(left), "%s %s", v->name, v->args);
 		if (strlen(left) <= 22)
@@ -254,12 +27,12 @@ static void print_help(void)
 			printf("  %s\n  %-22s %s\n", left, "", v->help);
 	}
 	puts("\nOptions:");
-	print_options(NULL);
+	options_print(NULL);
 	puts("\nExit status: 0 fine, 1 failed, 2 usage, 3 softnetd is not running, 4 not authorised,\n"
 	     "5 something binds (diagnose). See softnetctl(1).");
 }
 
-static void print_verb_help(const struct verb *v)
+void ctl_print_verb_help(const struct verb *v)
 {
 	printf("softnetctl [OPTIONS] %s %s\n%s.\n", v->name, v->args, v->help);
 	if (v->more)
@@ -267,7 +40,7 @@ static void print_verb_help(const struct verb *v)
 	if (v->method)
 		printf("\nDaemon call: org.softnetd1.Manager.%s\n", v->method);
 	puts("\nOptions:");
-	print_options(v);
+	options_print(v);
 }
 
 static int verror(enum ctl_exit code, const char *fmt, va_list ap)
@@ -345,7 +118,7 @@ int ctl_print(struct ctl *ctl, json_t *doc, void (*text)(FILE *out, unsigned wid
 	return CTL_FINE;
 }
 
-static const struct verb *find_verb(const char *name)
+const struct verb *ctl_find_verb(const char *name)
 {
 	for (const struct verb *v = ctl_verbs; v->name; v++)
 		if (streq(v->name, name))
@@ -355,93 +128,18 @@ static const struct verb *find_verb(const char *name)
 
 static int unknown_verb(const struct ctl *ctl, const char *name)
 {
-	const char *names[ELEMENTSOF(ctl_verbs)];
+	const char *names[64];
 	const char *near;
 	size_t n = 0;
 
 	for (const struct verb *v = ctl_verbs; v->name; v++)
-		names[n++] = v->name;
+		if (!v->hidden)
+			names[n++] = v->name;
 	names[n] = NULL;
 	near = nearest_name(name, names);
 	if (near)
 		return ctl_usage(ctl, "No verb \"%s\"; did you mean \"%s\"?", name, near);
 	return ctl_usage(ctl, "No verb \"%s\"", name);
-}
-
-static int parse_seconds(const char *text, double *ret)
-{
-	char *end;
-	double value;
-
-	errno = 0;
-	value = strtod(text, &end);
-	if (end == text || *end || errno || !isfinite(value) || value <= 0 || value > 86400)
-		return -EINVAL;
-	*ret = value;
-	return 0;
-}
-
-/*
- * Takes options up to the first word that is none (STOP), or all of them from among the words of
- * the verb. Returns CTL_FINE with optind at the first word left, another exit code when the program
- * is done (*RET_DONE), or CTL_USAGE.
- */
-static int parse_options(struct ctl *ctl, int argc, char **argv, bool stop, bool *ret_done)
-{
-	int c;
-
-	while ((c = getopt_long(argc, argv, stop ? "+:hd:o:n:" : ":hd:o:n:", long_options, NULL)) >=
-	       0) {
-		switch (c) {
-		case 'j':
-			ctl->json = true;
-			break;
-		case 'R':
-			ctl->root = optarg;
-			break;
-		case 'C':
-			ctl->config_dir = optarg;
-			break;
-		case 'd':
-			if (parse_seconds(optarg, &ctl->seconds) < 0)
-				return ctl_usage(ctl,
-						 "\"%s\" is no number of seconds (up to 86400)",
-						 optarg);
-			break;
-		case 'o':
-			ctl->output = optarg;
-			break;
-		case 'P':
-			ctl->profile = optarg;
-			break;
-		case 'n':
-			if (parse_u32(optarg, 10, &ctl->lines) < 0 || ctl->lines == 0)
-				return ctl_usage(ctl, "\"%s\" is no number of lines", optarg);
-			break;
-		case 'r':
-			ctl->reason = optarg;
-			break;
-		case 'b':
-			ctl->best_effort = true;
-			break;
-		case 'h':
-			if (ctl->verb)
-				print_verb_help(ctl->verb);
-			else
-				print_help();
-			*ret_done = true;
-			return CTL_FINE;
-		case 'V':
-			puts("softnetctl " SOFTNETD_VERSION);
-			*ret_done = true;
-			return CTL_FINE;
-		case ':':
-			return ctl_usage(ctl, "Option %s needs a value", argv[optind - 1]);
-		default:
-			return ctl_usage(ctl, "No option \"%s\"", argv[optind - 1]);
-		}
-	}
-	return CTL_FINE;
 }
 
 /* "run [OPTION…] WORD [OPTION…] [--] COMMAND …": options end at the command, whose own may look like
@@ -450,7 +148,7 @@ static int parse_word(struct ctl *ctl, int *argc, char ***argv, bool *ret_done)
 {
 	int r;
 
-	r = parse_options(ctl, *argc, *argv, true, ret_done);
+	r = options_parse(ctl, *argc, *argv, true, ret_done);
 	if (r != CTL_FINE || *ret_done)
 		return r;
 	if (optind >= *argc)
@@ -459,7 +157,7 @@ static int parse_word(struct ctl *ctl, int *argc, char ***argv, bool *ret_done)
 	*argv += optind;
 	ctl->word = (*argv)[0];
 	optind = 0;
-	return parse_options(ctl, *argc, *argv, true, ret_done);
+	return options_parse(ctl, *argc, *argv, true, ret_done);
 }
 
 static int run(struct ctl *ctl, int argc, char **argv)
@@ -469,12 +167,12 @@ static int run(struct ctl *ctl, int argc, char **argv)
 	bool done = false;
 	int r;
 
-	r = parse_options(ctl, argc, argv, true, &done);
+	r = options_parse(ctl, argc, argv, true, &done);
 	if (r != CTL_FINE || done)
 		return r;
 	if (optind >= argc)
 		return ctl_usage(ctl, "Say what to do");
-	verb = find_verb(argv[optind]);
+	verb = ctl_find_verb(argv[optind]);
 	if (!verb)
 		return unknown_verb(ctl, argv[optind]);
 	ctl->verb = verb;
@@ -487,23 +185,17 @@ static int run(struct ctl *ctl, int argc, char **argv)
 	if (verb->command)
 		r = parse_word(ctl, &argc, &argv, &done);
 	else
-		r = parse_options(ctl, argc, argv, false, &done);
+		r = options_parse(ctl, argc, argv, false, &done);
 	if (r != CTL_FINE || done)
 		return r;
 	argc -= optind - 1;
 	argv += optind - 1;
 	words = (unsigned)argc - 1;
-	if (ctl->seconds > 0 && !verb->duration)
-		return ctl_usage(ctl, "%s takes no --duration", verb->name);
-	if (ctl->output && !verb->output)
-		return ctl_usage(ctl, "%s takes no --output", verb->name);
-	if (ctl->profile && !verb->profile)
-		return ctl_usage(ctl, "%s takes no --profile", verb->name);
-	if (ctl->lines > 0 && !verb->lines)
-		return ctl_usage(ctl, "%s takes no --lines", verb->name);
-	if ((ctl->reason || ctl->best_effort) && !verb->command)
-		return ctl_usage(ctl, "%s takes no --%s", verb->name,
-				 ctl->reason ? "reason" : "best-effort");
+	r = options_check(ctl);
+	if (r != CTL_FINE)
+		return r;
+	if (!!ctl->host + !!ctl->machine + !!ctl->root > 1)
+		return ctl_usage(ctl, "Only one of --host, --machine and --root can be looked at");
 	if (words < verb->min_args)
 		return ctl_usage(ctl, "%s wants %s", verb->name, verb->args);
 	if (words > verb->max_args)

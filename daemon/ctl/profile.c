@@ -68,6 +68,8 @@ static int profile_check_verb(struct ctl *ctl, const char *file)
 	json_t *doc;
 	int r;
 
+	if (ctl->host || ctl->machine)
+		return ctl_usage(ctl, "profile check reads a file of this host");
 	r = profile_load_file(ctl_config_dirs(ctl), file, &p, &complaints);
 	doc = json_pack("{s:s, s:b, s:o}", "file", file, "good", r >= 0, "complaints",
 			describe_complaints(&complaints, file));
@@ -91,9 +93,7 @@ static int profile_set_verb(struct ctl *ctl, const char *name)
 {
 	int r;
 
-	r = need_root(ctl);
-	if (r == CTL_FINE)
-		r = daemon_call(ctl, "SetProfile", NULL, "s", name);
+	r = daemon_call(ctl, "SetProfile", NULL, "s", name);
 	return r == CTL_FINE ? print_profile_in_force(ctl) : r;
 }
 
@@ -101,11 +101,11 @@ static int profile_clear_verb(struct ctl *ctl, const char *name _unused_)
 {
 	int r;
 
-	r = need_root(ctl);
-	if (r == CTL_FINE)
-		r = daemon_call(ctl, "ClearProfile", NULL, "");
+	r = daemon_call(ctl, "ClearProfile", NULL, "");
 	return r == CTL_FINE ? print_profile_in_force(ctl) : r;
 }
+
+const char *const profile_verbs[] = {"list", "show", "check", "set", "clear", NULL};
 
 int verb_profile(struct ctl *ctl, int argc, char **argv)
 {
@@ -117,7 +117,6 @@ int verb_profile(struct ctl *ctl, int argc, char **argv)
 		{"check", "FILE", profile_check_verb}, {"set", "NAME", profile_set_verb},
 		{"clear", NULL, profile_clear_verb},
 	};
-	static const char *const names[] = {"list", "show", "check", "set", "clear", NULL};
 	const char *near;
 
 	if (!ctl_config_dirs(ctl))
@@ -132,7 +131,7 @@ int verb_profile(struct ctl *ctl, int argc, char **argv)
 					 argv[2]);
 		return subs[i].run(ctl, argc > 2 ? argv[2] : NULL);
 	}
-	near = nearest_name(argv[1], names);
+	near = nearest_name(argv[1], profile_verbs);
 	return ctl_usage(ctl, "No \"profile %s\"%s%s%s", argv[1], near ? "; did you mean \"" : "",
 			 near ?: "", near ? "\"?" : "");
 }

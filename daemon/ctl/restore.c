@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Gives back what the ledger holds, through the daemon or, after a crash, without it. */
+#include <unistd.h>
+
 #include "act/restore.h"
 #include "ctl/daemon.h"
 #include "engine-describe.h"
@@ -67,11 +69,10 @@ int verb_restore(struct ctl *ctl, int argc _unused_, char **argv _unused_)
 	json_t *doc = NULL;
 	int r, printed;
 
-	r = need_root(ctl);
-	if (r != CTL_FINE)
-		return r;
 	if (daemon_runs(ctl))
 		r = daemon_call(ctl, "Restore", &doc, "");
+	else if (!ctl->root && geteuid() != 0)
+		return ctl_fail(CTL_NOT_AUTHORISED, "restore without softnetd needs root");
 	else
 		r = restore_here(ctl, &doc);
 	if (!doc)

@@ -52,13 +52,9 @@ static int take_hold(struct ctl *ctl, pid_t child, char **command)
 {
 	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
 	char reason[256];
-	int r;
 
 	if (pidfd < 0)
 		return ctl_fail(CTL_FAILED, "No pidfd for the command: %s", strerror(errno));
-	r = need_root(ctl);
-	if (r != CTL_FINE)
-		return r;
 	default_reason(command, reason, sizeof(reason));
 	return daemon_call(ctl, "HoldProcess", NULL, "ssh", ctl->word, ctl->reason ?: reason,
 			   pidfd);

@@ -57,6 +57,13 @@ static int read_settings(struct ctl *ctl, const char *setting, json_t **ret)
 	return CTL_FINE;
 }
 
+int settings_document(struct ctl *ctl, const char *setting, json_t **ret)
+{
+	if (daemon_runs(ctl))
+		return daemon_call(ctl, "DescribeSettings", ret, "s", setting);
+	return read_settings(ctl, setting, ret);
+}
+
 static bool fits(const json_t *setting, const char *target)
 {
 	const char *number = json_string_value(json_object_get(setting, "target"));
@@ -87,10 +94,7 @@ int verb_get(struct ctl *ctl, int argc, char **argv)
 	}
 	if (r != CTL_FINE)
 		return r;
-	if (daemon_runs(ctl))
-		r = daemon_call(ctl, "DescribeSettings", &doc, "s", setting);
-	else
-		r = read_settings(ctl, setting, &doc);
+	r = settings_document(ctl, setting, &doc);
 	if (r == CTL_FINE && *target)
 		r = keep_target(doc, target);
 	if (r == CTL_FINE)
@@ -122,8 +126,6 @@ int verb_set(struct ctl *ctl, int argc _unused_, char **argv)
 	split(argv[1], &setting, &target);
 	r = check_setting(setting);
 	if (r == CTL_FINE)
-		r = need_root(ctl);
-	if (r == CTL_FINE)
 		r = daemon_call(ctl, "SetSetting", NULL, "sss", setting, target, argv[2]);
 	return r == CTL_FINE ? print_setting(ctl, setting, target) : r;
 }
@@ -135,8 +137,6 @@ int verb_release(struct ctl *ctl, int argc _unused_, char **argv)
 
 	split(argv[1], &setting, &target);
 	r = check_setting(setting);
-	if (r == CTL_FINE)
-		r = need_root(ctl);
 	if (r == CTL_FINE)
 		r = daemon_call(ctl, "ReleaseSetting", NULL, "ss", setting, target);
 	return r == CTL_FINE ? print_setting(ctl, setting, target) : r;

@@ -598,6 +598,86 @@ int profile_load_text(const char *const *dirs, const char *path, const char *tex
 	return load_alone(dirs, path, f, ret, c);
 }
 
+struct file_list {
+	char **path;
+	size_t n;
+};
+
+static int add_files(struct file_list *list, const struct conf_set *s)
+{
+	char **more = reallocarray(list->path, list->n + s->n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	list->path = more;
+	for (size_t i = 0; i < s->n; i++) {
+		more[list->n] = strdup(s->conf[i]->path);
+		if (!more[list->n])
+			return -ENOMEM;
+		more[++list->n] = NULL;
+	}
+	more[list->n] = NULL;
+	return 0;
+}
+
+/* What NAME inherits first. */
+static int add_profile_files(struct lineage *l, const char *name, const struct origin *where,
+			     struct file_list *list)
+{
+	_cleanup_(conf_set_done) struct conf_set s = {};
+	_cleanup_free_ char *relative = NULL;
+	struct origin inherits_at = {};
+	const char *inherits;
+	int r;
+
+	r = profile_exists(l->dirs, name, where, l->complaints);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < l->n; i++)
+		if (streq(l->name[i], name))
+			return inherit_loop(l, name, where);
+	if (l->n == INHERIT_MAX)
+		return inherit_loop(l, name, where);
+	if (asprintf(&relative, "profiles/%s.conf", name) < 0) {
+		relative = NULL;
+		return -ENOMEM;
+	}
+	r = conf_set_load(l->dirs, relative, &s, l->complaints);
+	if (r < 0)
+		return r;
+	inherits = find_inherits(&s, &inherits_at);
+	if (inherits) {
+		l->name[l->n++] = name;
+		r = add_profile_files(l, inherits, &inherits_at, list);
+		l->n--;
+		if (r < 0)
+			return r;
+	}
+	return add_files(list, &s);
+}
+
+int config_files(const char *const *dirs, const char *profile, char ***ret, struct complaints *c)
+{
+	_cleanup_(conf_set_done) struct conf_set s = {};
+	struct lineage l = {.dirs = dirs, .complaints = c};
+	struct file_list list = {};
+	int r;
+
+	if (profile) {
+		r = add_profile_files(&l, profile, NULL, &list);
+	} else {
+		r = conf_set_load(dirs, "softnetd.conf", &s, c);
+		if (r >= 0)
+			r = add_files(&list, &s);
+	}
+	if (r < 0) {
+		strv_free(list.path);
+		return r;
+	}
+	*ret = list.path;
+	return 0;
+}
+
 int profile_list(const char *const *dirs, char ***ret)
 {
 	return conf_names(dirs, "profiles", ret);

@@ -53,6 +53,14 @@ int profile_load_text(const char *const *dirs, const char *path, const char *tex
 int config_load_text(const char *const *dirs, const char *path, const char *text, size_t size,
 		     struct config *ret, struct complaints *c);
 
+/*
+ * The files that make up softnetd.conf (PROFILE NULL) or a profile with all that it inherits, in the
+ * order in which they are laid over each other, ending with NULL: to be shown to a person. What they
+ * say is not checked; one that cannot be parsed is left out with a complaint. -ENOENT (with a
+ * complaint): there is no such profile; -ELOOP, -ENOMEM. The caller frees with strv_free().
+ */
+int config_files(const char *const *dirs, const char *profile, char ***ret, struct complaints *c);
+
 /* 0, or -ENOENT with a complaint, at WHERE the name stands (may be NULL), that names the nearest.
  * NAME may be anything a stranger sent. */
 int profile_exists(const char *const *dirs, const char *name, const struct origin *where,

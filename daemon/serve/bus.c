@@ -52,24 +52,17 @@ static void client_free(struct client *c)
 	/* Not flushed: that would wait for the client. */
 	sd_bus_close_unref(c->bus);
 	/* Last: the end of a hold is told to the other clients. */
-	if (c->server->holds)
-		holds_drop_client(c->server->holds, c);
+	holds_drop_client(c->server->holds, c);
 	free(c);
 }
 DEFINE_CLEANUP(struct client *, client_free);
 
-/* Who runs the daemon could as well be it: a user with a captured tree. */
-static bool may_change(const struct client *c)
-{
-	return c->peer.uid == 0 || c->peer.uid == geteuid();
-}
-
 static int authorize(struct manager_access *access, sd_bus_message *call _unused_,
-		     sd_bus_error *error)
+		     enum manager_action action _unused_, sd_bus_error *error)
 {
 	const struct client *c = (const struct client *)access;
 
-	if (may_change(c))
+	if (manager_trusts(c->peer.uid))
 		return 1;
 	sd_bus_error_setf(error, MANAGER_ERROR_NOT_AUTHORIZED,
 			  "Changing settings needs root; this is uid %u", c->peer.uid);
@@ -213,7 +206,7 @@ static int start_bus(struct client *c)
 		return r;
 	/* Only who may hold a profile sends descriptors: hundreds fit into a message that need never
 	 * end, and they would be the daemon's. sd-bus ends a connection that sends some unasked. */
-	r = sd_bus_negotiate_fds(c->bus, may_change(c));
+	r = sd_bus_negotiate_fds(c->bus, manager_trusts(c->peer.uid));
 	if (r < 0)
 		return r;
 	r = sd_bus_start(c->bus);
@@ -320,7 +313,8 @@ static int on_connection(sd_event_source *source _unused_, int fd, uint32_t reve
 	return 0;
 }
 
-int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct bus_server **ret)
+int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct holds *holds,
+		   struct bus_server **ret)
 {
 	_cleanup_(bus_server_freep) struct bus_server *s = calloc(1, sizeof(*s));
 	_cleanup_close_ int fd = -1;
@@ -330,9 +324,7 @@ int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct
 		return -ENOMEM;
 	s->event = event;
 	s->engine = engine;
-	r = holds_new(event, io, engine, &s->holds);
-	if (r < 0)
-		return r;
+	s->holds = holds;
 	r = socket_listen(io, &fd);
 	if (r < 0)
 		return r;
@@ -345,9 +337,7 @@ int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct
 		return r;
 	TAKE_FD(fd);
 	bus_server_refresh(s);
-	*ret = s;
-	/* The engine's listener may tell of them through *RET. */
-	holds_take_up(TAKE_PTR(s)->holds);
+	*ret = TAKE_PTR(s);
 	return 0;
 }
 
@@ -355,7 +345,6 @@ void bus_server_free(struct bus_server *s)
 {
 	if (!s)
 		return;
-	holds_free(TAKE_PTR(s->holds));
 	while (s->clients)
 		client_free(s->clients);
 	sd_event_source_disable_unref(s->listen);

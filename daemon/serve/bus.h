@@ -25,10 +25,12 @@
 #define BUS_SOCKET_BUFFER   (256 << 10) /* SO_SNDBUF; the kernel doubles it */
 
 struct bus_server;
+struct holds;
 
-/* EVENT, IO and ENGINE must outlive the server. Errors as of socket_listen(), not logged. */
-int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct bus_server **ret);
-/* Removes the socket and disconnects everyone. */
+/* EVENT, IO, ENGINE and HOLDS must outlive the server. Errors as of socket_listen(), not logged. */
+int bus_server_new(sd_event *event, struct io *io, struct engine *engine, struct holds *holds,
+		   struct bus_server **ret);
+/* Removes the socket and disconnects everyone, which ends their holds. */
 void bus_server_free(struct bus_server *s);
 DEFINE_CLEANUP(struct bus_server *, bus_server_free);
 

@@ -78,12 +78,17 @@ static void keep(struct holds *h)
 	h->unsaved = r < 0;
 }
 
+void holds_forget(struct holds *h)
+{
+	while (h->first)
+		held_free(h->first);
+}
+
 void holds_free(struct holds *h)
 {
 	if (!h)
 		return;
-	while (h->first)
-		held_free(h->first);
+	holds_forget(h);
 	free(h);
 }
 
@@ -272,6 +277,14 @@ int holds_release(struct holds *h, uint32_t cookie)
 			return 0;
 		}
 	return -ENOENT;
+}
+
+bool holds_has_client(const struct holds *h, const void *client)
+{
+	for (const struct held *one = h->first; one; one = one->next)
+		if (one->client == client)
+			return true;
+	return false;
 }
 
 void holds_drop_client(struct holds *h, const void *client)

@@ -20,7 +20,9 @@ int holds_new(sd_event *event, struct io *io, struct engine *engine, struct hold
 /* Those that the daemon before kept are in force again, of processes that still are the same. What cannot be
  * taken up is logged. */
 void holds_take_up(struct holds *h);
-/* Ends watching; the engine's holds stay, since it stops too, and so does what is kept of them. */
+/* Ends watching; the engine's holds stay, since it stops too, and so does what is kept of them. To be called
+ * before the clients go. */
+void holds_forget(struct holds *h);
 void holds_free(struct holds *h);
 DEFINE_CLEANUP(struct holds *, holds_free);
 
@@ -31,7 +33,8 @@ DEFINE_CLEANUP(struct holds *, holds_free);
  */
 int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const char *profile,
 	      const char *reason, uint32_t *ret_cookie, struct complaints *c);
-/* -ENOENT: no such hold. */
+/* Whoever may hold may end another's hold. -ENOENT: no such hold. */
 int holds_release(struct holds *h, uint32_t cookie);
+bool holds_has_client(const struct holds *h, const void *client);
 /* CLIENT is gone. */
 void holds_drop_client(struct holds *h, const void *client);

@@ -2,8 +2,40 @@
 #include "serve/manager.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "serve/journal.h"
+
+const char *manager_action_name(enum manager_action action)
+{
+	static const char *const names[_ACTION_MAX] = {
+		[ACTION_SWITCH_PROFILE] = "org.softnetd1.switch-profile",
+		[ACTION_HOLD] = "org.softnetd1.hold",
+		[ACTION_SET] = "org.softnetd1.set",
+		[ACTION_RESTORE] = "org.softnetd1.restore",
+	};
+
+	return names[action];
+}
+
+bool manager_trusts(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/*
+ * Whether CALL may do ACTION now. Otherwise *RET is what its handler has to return: an error, or that
+ * the call is taken care of (refused, or it comes again).
+ */
+static bool allowed(struct manager_access *access, sd_bus_message *call, enum manager_action action,
+		    sd_bus_error *error, int *ret)
+{
+	int r;
+
+	r = access->authorize(access, call, action, error);
+	*ret = r < 0 ? r : 1;
+	return r > 0;
+}
 
 static int out_of_memory(sd_bus_error *error)
 {
@@ -164,8 +196,7 @@ static int method_set_setting(sd_bus_message *call, void *userdata, sd_bus_error
 	char text[512] = "";
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SET, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "sss", &setting, &target, &value);
 	if (r < 0)
@@ -183,8 +214,7 @@ static int method_release_setting(sd_bus_message *call, void *userdata, sd_bus_e
 	char text[512] = "";
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SET, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "ss", &setting, &target);
 	if (r < 0)
@@ -217,8 +247,7 @@ static int method_set_profile(sd_bus_message *call, void *userdata, sd_bus_error
 	const char *name;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SWITCH_PROFILE, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "s", &name);
 	if (r < 0)
@@ -231,8 +260,7 @@ static int method_clear_profile(sd_bus_message *call, void *userdata, sd_bus_err
 	struct manager_access *access = userdata;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SWITCH_PROFILE, error, &r))
 		return r;
 	return choose_profile(access, call, NULL, error);
 }
@@ -260,8 +288,7 @@ static int method_hold(sd_bus_message *call, void *userdata, sd_bus_error *error
 	const char *profile, *reason;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_HOLD, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "ss", &profile, &reason);
 	if (r < 0)
@@ -275,8 +302,7 @@ static int method_hold_process(sd_bus_message *call, void *userdata, sd_bus_erro
 	const char *profile, *reason;
 	int pidfd, r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_HOLD, error, &r))
 		return r;
 	/* The descriptor is the message's. */
 	r = sd_bus_message_read(call, "ssh", &profile, &reason, &pidfd);
@@ -291,8 +317,7 @@ static int method_release_hold(sd_bus_message *call, void *userdata, sd_bus_erro
 	uint32_t cookie;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_HOLD, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "u", &cookie);
 	if (r < 0)
@@ -309,8 +334,7 @@ static int set_silence(sd_bus_message *call, struct manager_access *access, sd_b
 	const char *id;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SET, error, &r))
 		return r;
 	r = sd_bus_message_read(call, "s", &id);
 	if (r < 0)
@@ -339,8 +363,7 @@ static int method_reload(sd_bus_message *call, void *userdata, sd_bus_error *err
 	struct complaints complaints = {};
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_SWITCH_PROFILE, error, &r))
 		return r;
 	r = engine_reload(access->engine, &complaints);
 	if (r < 0)
@@ -356,8 +379,7 @@ static int method_restore(sd_bus_message *call, void *userdata, sd_bus_error *er
 	struct manager_access *access = userdata;
 	int r;
 
-	r = access->authorize(access, call, error);
-	if (r <= 0)
+	if (!allowed(access, call, ACTION_RESTORE, error, &r))
 		return r;
 	return reply_document(access, call, engine_restore(access->engine), error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The object /org/softnetd1 with the interface org.softnetd1.Manager, apart from the way it is
- * reached: the private socket (serve/bus.h) gives every connection one, a system bus would give all
- * its callers one.
+ * reached: the private socket (serve/bus.h) gives every connection one, the system bus
+ * (serve/system-bus.h) gives all its callers one.
  *
  *   Version, Mode, Profile s       properties; Mode and Profile emit PropertiesChanged
  *   StatusLine s                   the line of STATUS=; emits nothing, it changes every second
@@ -22,14 +22,16 @@
  *   Changed(sss)                   signal: kind of event, what, one line of text
  *
  * Documents are JSON as softnetctl(1) describes them. Reading is for everyone; the calls that
- * change something ask the caller's authorize() first.
+ * change something ask authorize() first. org.softnetd1(5) describes all of it for users.
  */
 #pragma once
 
+#include <sys/types.h>
 #include <systemd/sd-bus.h>
 
 #include "engine.h"
 
+#define MANAGER_NAME      "org.softnetd1"
 #define MANAGER_PATH      "/org/softnetd1"
 #define MANAGER_INTERFACE "org.softnetd1.Manager"
 
@@ -42,11 +44,26 @@
 #define MANAGER_ERROR_CONFIGURATION   "org.softnetd1.Error.Configuration" /* file:line: text */
 #define MANAGER_ERROR_REFUSED         "org.softnetd1.Error.Refused"       /* the kernel said no */
 
+/* What a call does, as far as permissions go: each has a polkit action. */
+enum manager_action {
+	ACTION_SWITCH_PROFILE, /* SetProfile, ClearProfile, Reload */
+	ACTION_HOLD,           /* Hold, HoldProcess, ReleaseHold */
+	ACTION_SET,            /* SetSetting, ReleaseSetting, Silence, Unsilence */
+	ACTION_RESTORE,
+	_ACTION_MAX
+};
+/* "org.softnetd1.set" */
+const char *manager_action_name(enum manager_action action);
+/* Who needs no polkit: root, and who could as well be the daemon (a user with a captured tree). */
+bool manager_trusts(uid_t uid);
+
 /* One way in. Must outlive the buses it was attached to. */
 struct manager_access {
 	struct engine *engine;
-	/* 1: may change things; 0: may not, ERROR is set; negative errno. */
-	int (*authorize)(struct manager_access *access, sd_bus_message *call, sd_bus_error *error);
+	/* 1: may do that; 0: may not, and ERROR is set, or it is not known yet, and the same call will
+	 * be handed to the object again; negative errno. */
+	int (*authorize)(struct manager_access *access, sd_bus_message *call,
+			 enum manager_action action, sd_bus_error *error);
 	/* A hold for the caller (serve/holds.h); PIDFD -1: as long as the caller is there. */
 	int (*hold)(struct manager_access *access, sd_bus_message *call, int pidfd,
 		    const char *profile, const char *reason, uint32_t *ret_cookie,

@@ -294,6 +294,19 @@ static void show_list(FILE *out, const char *title, const json_t *list)
 		fprintf(out, "%s: %s\n", title, json_string_value(item) ?: "-");
 }
 
+/* One line; what is refused stands among what hinders. */
+static void show_writable(FILE *out, const json_t *list)
+{
+	size_t refused = 0, i;
+	const json_t *one;
+
+	json_array_foreach (list, i, one)
+		refused += number(one, "refused") > 0;
+	if (json_array_size(list) > 0)
+		fprintf(out, "writable: %zu of the %zu settings that this host has\n",
+			json_array_size(list) - refused, json_array_size(list));
+}
+
 static void show_pins(FILE *out, const json_t *status)
 {
 	const json_t *pin;
@@ -398,6 +411,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_pins(out, status);
 	show_holds(out, status);
 	show_advised(out, status);
+	show_writable(out, get(status, "writable"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
 	show_link_files(out, get(status, "link_files"));
@@ -418,38 +432,38 @@ static void profile_wish(char *buf, size_t size, const json_t *wish)
 		snprintf(buf, size, "%s", kind);
 }
 
-static const char *setting_state(const json_t *s)
+/* Where the value comes from, or why there is none; and what keeps softnetd from changing it. */
+static void setting_source(char *buf, size_t size, const json_t *s)
 {
-	if (text(s, "error"))
-		return text(s, "error");
-	if (text(s, "pinned"))
-		return "pinned by hand";
-	if (text(s, "written"))
-		return "changed";
-	return text(s, "blocked") ?: "";
+	const char *blocked = text(s, "blocked");
+
+	snprintf(buf, size, "%s", text(s, "error") ?: text(get(s, "source"), "text") ?: "");
+	if (blocked)
+		append_text(buf, size, "%s%s", *buf ? "; " : "", blocked);
 }
 
 void show_settings(FILE *out, unsigned width, json_t *settings)
 {
-	static const char *const heads[] = {"setting", "target", ">value",   "unit",
-					    "profile", "state",  "original", NULL};
+	static const char *const heads[] = {"setting", "target",   ">value",     "unit",
+					    "profile", "original", "comes from", NULL};
 	struct sheet *s = sheet_new(width, heads);
 	const json_t *d;
 	size_t i;
 
 	json_array_foreach (settings, i, d) {
-		char wish[128], target[TARGET_MAX];
+		char wish[128], target[TARGET_MAX], comes_from[768];
 		const char *cells[] = {
 			text(d, "setting"),
 			target_cell(target, sizeof(target), d),
 			text(d, "value"),
 			text(d, "unit") ?: "",
 			wish,
-			setting_state(d),
 			text(d, "original") ?: "",
+			comes_from,
 		};
 
 		profile_wish(wish, sizeof(wish), get(d, "profile"));
+		setting_source(comes_from, sizeof(comes_from), d);
 		sheet_row(s, cells);
 	}
 	sheet_end(s, out);

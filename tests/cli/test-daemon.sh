@@ -36,6 +36,13 @@ expect "set" 0 "pinned by hand" ctl set netdev_budget 600
 [ "$(value netdev_budget)" = 600 ] && ok "it is written" || not_ok "it is written" "$(value netdev_budget)"
 expect_json "get knows the original" '.[0].original == "300" and .[0].value == "600"' \
 	ctl get netdev_budget --json
+expect_json "get knows by whom" '.[0].source == {"kind": "manual", "text": "pinned by hand"}' \
+	ctl get netdev_budget --json
+expect_json "and by whom the others" '.[0].source.kind == "kernel-default"' ctl get netdev_max_backlog --json
+put proc/sys/net/core/netdev_budget 601
+expect_json "also when it was somebody else" '.[0].source | .kind == "foreign" and (.text | contains("600"))' \
+	ctl get netdev_budget --json
+put proc/sys/net/core/netdev_budget 600
 expect_json "status holds it" '.changes[0] | .setting == "netdev_budget" and .original == "300"' \
 	ctl status --json
 expect "set of nonsense" 2 "no number" ctl set netdev_budget many
@@ -67,6 +74,11 @@ expect_json "… is seen" '.daemon.profile == "throughput" and .daemon.profile_c
 expect "profile set of one that is none" 1 "did you mean balanced" ctl profile set balnced
 expect "… leaves the one in force" 0 "profile throughput (manual)" ctl status
 expect "profile clear" 0 "balanced is in force" ctl profile clear
+expect "profile set of one that states numbers" 0 "low-latency" ctl profile set low-latency
+line=$(grep -n '^busy_poll = ' config/profiles/low-latency.conf | cut -d: -f1)
+expect "its value comes from its file and line" 0 "profile low-latency, config/profiles/low-latency.conf:$line" \
+	ctl get busy_poll
+ctl profile clear >/dev/null
 expect "reload" 0 "balanced is in force" ctl reload
 [ "$(value netdev_budget)" = 300 ] && ok "what the other profile wanted went back" ||
 	not_ok "what the other profile wanted went back" "$(value netdev_budget)"
@@ -124,6 +136,67 @@ cp "$tmp/good.conf" "$tmp/conf/profiles/balanced.conf"
 expect "the next good reload works" 0 "balanced is in force" ctl reload
 stop_daemon
 [ "$ended" -eq 0 ] && ok "ends with 0" || not_ok "ends with 0" "$(cat "$tmp/log")"
+
+# --- on_stop = "keep": a restart writes nothing ---
+make_host
+cp -r config "$tmp/keep"
+echo 'netdev_budget = 600;' >"$tmp/keep/profiles/stated.conf"
+printf 'mode = "apply";\nprofile = "stated";\non_stop = "keep";\n' >"$tmp/keep/softnetd.conf"
+start_keep() {
+	"$BUILD/softnetd" --root "$host" --config-dir "$tmp/keep" >"$tmp/log" 2>&1 &
+	daemon=$!
+	pids+=("$daemon")
+	for _ in {1..200}; do ctl status >/dev/null 2>&1 && return; sleep 0.05; done
+}
+# A captured file is replaced at each write: another inode.
+written() { stat -c '%i %.9Y' "$host/proc/sys/net/core/netdev_budget"; }
+start_keep
+[ "$(value netdev_budget)" = 600 ] && ok "keep: the profile's value is written" || not_ok "keep: the profile's value is written"
+before=$(written)
+stop_daemon
+[ "$ended" -eq 0 ] && [ "$(written)" = "$before" ] && [ -e "$host/run/softnetd/ledger.json" ] &&
+	ok "keep: stop leaves value and ledger" || not_ok "keep: stop leaves value and ledger" "$(cat "$tmp/log")"
+start_keep
+expect_json "keep: the next start takes it over" '.[0] | .original == "300" and .value == "600" and
+	.source.kind == "profile"' ctl get netdev_budget --json
+[ "$(written)" = "$before" ] && ok "keep: … without a write" || not_ok "keep: … without a write" "$(cat "$tmp/log")"
+sed -i '/on_stop/d' "$tmp/keep/softnetd.conf"
+ctl reload >/dev/null
+stop_daemon
+[ "$(value netdev_budget)" = 300 ] && [ ! -e "$host/run/softnetd/ledger.json" ] &&
+	ok "without keep the original is back" || not_ok "without keep the original is back" "$(cat "$tmp/log")"
+
+# --- what systemd is told ---
+make_host
+if ! command -v perl >/dev/null; then
+	skip "notify" "no perl"
+else
+	# What comes to $NOTIFY_SOCKET, one message a line of the log; it ends with the test.
+	perl -MSocket -e 'socket(S, AF_UNIX, SOCK_DGRAM, 0) && bind(S, sockaddr_un($ARGV[0])) or die;
+		open(L, ">>", $ARGV[1]) or die; select(L); $| = 1;
+		while (defined recv(S, $m, 4096, 0)) { $m =~ s/\n/ | /g; print "$m\n" }' \
+		"$tmp/notify" "$tmp/told" &
+	pids+=($!)
+	for _ in {1..200}; do [ -S "$tmp/notify" ] && break; sleep 0.05; done
+	told() { # WORDS: within ten seconds
+		for _ in {1..200}; do grep -qF -- "$1" "$tmp/told" 2>/dev/null && return; sleep 0.05; done
+		return 1
+	}
+	export NOTIFY_SOCKET=$tmp/notify
+	start_daemon --mode apply || not_ok "starts" "$(cat "$tmp/log")"
+	unset NOTIFY_SOCKET
+	told READY=1 && [ "$(head -1 "$tmp/told")" = "STATUS=balanced, apply: nothing binds; 0 settings changed" ] && ok "STATUS, then READY" ||
+		not_ok "STATUS, then READY" "$(cat "$tmp/told")"
+	: >"$tmp/told"
+	kill -HUP "$daemon"
+	# READY after RELOADING, whatever is told besides.
+	told READY=1 && sed '/^READY=1$/,$d' "$tmp/told" | grep -q '^RELOADING=1 | MONOTONIC_USEC=[0-9]* | STATUS=' &&
+		ok "RELOADING, then READY" || not_ok "RELOADING, then READY" "$(cat "$tmp/told")"
+	ctl set netdev_budget 600 >/dev/null
+	told "1 setting changed" && ok "STATUS says what is held" || not_ok "STATUS says what is held" "$(cat "$tmp/told")"
+	stop_daemon
+	told "STOPPING=1 | STATUS=Stopping" && ok "STOPPING" || not_ok "STOPPING" "$(cat "$tmp/told")"
+fi
 
 # --- modes ---
 make_host

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The private socket in a test, over real sockets: the server runs in a child process with an engine
- * made of the few functions below, the test is its client. manager.c, holds.c and bus.c are built into
- * the test, with those functions under names of their own, beside the real engine of other tests.
+ * The private socket and the system bus in a test, over real sockets: the server runs in a child
+ * process with an engine made of the few functions below, the test is its client. The files of serve/
+ * that make up the two are built into the test, with those functions under names of their own, beside
+ * the real engine of other tests.
  */
 #pragma once
 
@@ -28,6 +29,8 @@
 #include "serve/manager.c"
 #include "serve/holds.c"
 #include "serve/bus.c"
+#include "serve/callers.c"
+#include "serve/system-bus.c"
 
 #include <check.h>
 #include <fcntl.h>
@@ -42,11 +45,15 @@
 #include "lib/tree.h"
 
 #define NOBODY 65534
+/* So long a loaded machine may take for anything; nothing waits it out when all is well. */
+#define PATIENCE_USEC (60 * USEC_PER_SEC)
 
 /* ---- an engine without a machine ---- */
 
 struct engine {
-	struct bus_server *server; /* a change tells all clients, as the real listener does */
+	/* A change tells all clients, as the real listener does. */
+	struct bus_server *server;
+	struct system_bus *system_bus;
 	size_t status_size;
 	char profile[64];
 	char budget[32];
@@ -55,6 +62,14 @@ struct engine {
 	char holder[64]; /* of the newest */
 };
 
+static _unused_ void show_profile(struct engine *e)
+{
+	if (e->server)
+		bus_server_refresh(e->server);
+	if (e->system_bus)
+		system_bus_refresh(e->system_bus);
+}
+
 static _unused_ void show_hold(struct engine *e)
 {
 	size_t i = e->n_holds;
@@ -62,7 +77,7 @@ static _unused_ void show_hold(struct engine *e)
 	while (i > 0 && !*e->hold[i])
 		i--;
 	snprintf(e->profile, sizeof(e->profile), "%s", i > 0 ? e->hold[i] : "balanced");
-	bus_server_refresh(e->server);
+	show_profile(e);
 }
 
 json_t *engine_status(struct engine *e)
@@ -132,6 +147,8 @@ int engine_set(struct engine *e, const char *setting, const char *target _unused
 {
 	static const struct change change = {.tunable = TUNABLE_NETDEV_BUDGET, .to = "450"};
 	static const struct result result = {.outcome = OUTCOME_DONE, .value = "450"};
+	static const struct engine_event event = {
+		.kind = EVENT_CHANGE, .change = &change, .result = &result};
 
 	if (!streq(setting, "netdev_budget")) {
 		snprintf(error, 512, "no setting '%s'", setting);
@@ -144,9 +161,9 @@ int engine_set(struct engine *e, const char *setting, const char *target _unused
 	if (streq(value, "7"))
 		return -EROFS;
 	snprintf(e->budget, sizeof(e->budget), "%s", value);
-	bus_server_event(
-		e->server,
-		&(struct engine_event){.kind = EVENT_CHANGE, .change = &change, .result = &result});
+	bus_server_event(e->server, &event);
+	if (e->system_bus)
+		system_bus_event(e->system_bus, &event);
 	return 0;
 }
 
@@ -164,7 +181,7 @@ int engine_set_profile(struct engine *e, const char *name, struct complaints *c)
 		return -EINVAL;
 	}
 	snprintf(e->profile, sizeof(e->profile), "%s", name ?: "balanced");
-	bus_server_refresh(e->server);
+	show_profile(e);
 	return 0;
 }
 
@@ -220,11 +237,14 @@ const char *engine_profile_name(const struct engine *e)
 static struct tree *tree;
 static struct io *io;
 static pid_t server;
+static char *bus_address; /* NULL: no message bus */
 
-static _unused_ int serve(size_t status_size)
+/* READY is told when the socket listens, and closed. */
+static _unused_ int serve(size_t status_size, int ready)
 {
 	struct engine engine = {.status_size = status_size, .profile = "balanced", .budget = "300"};
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_(holds_freep) struct holds *holds = NULL;
 	sigset_t term;
 	int r;
 
@@ -236,30 +256,46 @@ static _unused_ int serve(size_t status_size)
 	if (r >= 0)
 		r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
 	if (r >= 0)
-		r = bus_server_new(event, io, &engine, &engine.server);
+		r = holds_new(event, io, &engine, &holds);
+	if (r >= 0)
+		r = bus_server_new(event, io, &engine, holds, &engine.server);
+	if (r >= 0 && bus_address)
+		r = system_bus_new(event, &engine, holds, bus_address, &engine.system_bus);
+	if (r >= 0)
+		holds_take_up(holds);
+	if (r >= 0)
+		r = write(ready, "", 1) == 1 ? 0 : -EPIPE;
+	close(ready);
 	if (r >= 0)
 		r = sd_event_loop(event);
-	bus_server_free(engine.server);
+	if (holds)
+		holds_forget(holds);
+	bus_server_free(TAKE_PTR(engine.server));
+	system_bus_free(TAKE_PTR(engine.system_bus));
 	return r;
 }
 
 static _unused_ void start(size_t status_size)
 {
-	int fd = -1;
+	int ready[2];
+	char byte;
 
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
 	server = fork();
 	ck_assert_int_ge(server, 0);
 	if (server == 0) {
-		int r = serve(status_size);
+		int r;
 
+		close(ready[0]);
+		r = serve(status_size, ready[1]);
 		io_free(io);
+		free(bus_address);
 		/* Not exit(): the tree is the parent's. A leak check still runs under ASan. */
 		_exit(r < 0 ? 1 : 0);
 	}
-	for (int i = 0; i < 500 && socket_connect(io, &fd) < 0; i++)
-		usleep(10000);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
 }
 
 static _unused_ void setup(void)
@@ -302,14 +338,20 @@ static _unused_ sd_bus *connect_client(void)
 	return bus;
 }
 
+/* What a call's destination is: on the private socket there is nobody else. */
+static _unused_ const char *bus_name(sd_bus *bus)
+{
+	return sd_bus_is_bus_client(bus) > 0 ? MANAGER_NAME : NULL;
+}
+
 /* A call without arguments that answers a document; the caller frees. NULL when it failed. */
 static _unused_ char *document(sd_bus *bus, const char *method)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	const char *text;
 
-	if (sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE, method, NULL, &reply,
-			       NULL) < 0 ||
+	if (sd_bus_call_method(bus, bus_name(bus), MANAGER_PATH, MANAGER_INTERFACE, method, NULL,
+			       &reply, NULL) < 0 ||
 	    sd_bus_message_read(reply, "s", &text) < 0)
 		return NULL;
 	return strdup(text);
@@ -331,7 +373,7 @@ static _unused_ void refuse_set(sd_bus *bus, const char *setting, const char *va
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 
-	ck_assert_int_lt(sd_bus_call_method(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE,
+	ck_assert_int_lt(sd_bus_call_method(bus, bus_name(bus), MANAGER_PATH, MANAGER_INTERFACE,
 					    "SetSetting", &error, NULL, "sss", setting, "", value),
 			 0);
 	ck_assert_str_eq(error.name, name);
@@ -342,8 +384,62 @@ static _unused_ void expect_property(sd_bus *bus, const char *property, const ch
 {
 	_cleanup_free_ char *got = NULL;
 
-	ck_assert_int_ge(sd_bus_get_property_string(bus, NULL, MANAGER_PATH, MANAGER_INTERFACE,
-						    property, NULL, &got),
+	ck_assert_int_ge(sd_bus_get_property_string(bus, bus_name(bus), MANAGER_PATH,
+						    MANAGER_INTERFACE, property, NULL, &got),
 			 0);
 	ck_assert_str_eq(got, value);
+}
+
+/* For what the server notices at one of its next turns: each change of the profile is a signal. A
+ * client of the message bus must have asked for it. */
+static _unused_ void expect_profile_soon(sd_bus *bus, const char *name)
+{
+	for (;;) {
+		_cleanup_free_ char *got = NULL;
+		int r;
+
+		ck_assert_int_ge(sd_bus_get_property_string(bus, bus_name(bus), MANAGER_PATH,
+							    MANAGER_INTERFACE, "Profile", NULL,
+							    &got),
+				 0);
+		if (streq(got, name))
+			return;
+		/* After any news it is asked again. */
+		r = sd_bus_process(bus, NULL);
+		if (r == 0) {
+			r = sd_bus_wait(bus, PATIENCE_USEC);
+			ck_assert_msg(r > 0, "the profile stays %s", got);
+		}
+		ck_assert_int_ge(r, 0);
+	}
+}
+
+/* ---- somebody else ---- */
+
+/* In a child: ends it at once when something is not as it should be. */
+#define expect_or_leave(condition)                                                              \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			_exit(1);                                                               \
+		}                                                                               \
+	} while (0)
+
+/* Runs F as nobody, in a child. */
+static _unused_ void as_nobody(void (*f)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		/* /proc/self is root's after a change of uid unless the process is dumpable. */
+		expect_or_leave(setresgid(NOBODY, NOBODY, NOBODY) == 0);
+		expect_or_leave(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+		f();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
 }

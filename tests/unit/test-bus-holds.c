@@ -26,23 +26,6 @@ static int drop_hold(sd_bus *bus, uint32_t cookie)
 				  NULL, "u", cookie);
 }
 
-/* The end of a connection or process is noticed at the server's next turn. */
-static void expect_profile_soon(sd_bus *bus, const char *name)
-{
-	for (unsigned i = 0; i < 500; i++) {
-		_cleanup_free_ char *got = NULL;
-
-		ck_assert_int_ge(sd_bus_get_property_string(bus, NULL, MANAGER_PATH,
-							    MANAGER_INTERFACE, "Profile", NULL,
-							    &got),
-				 0);
-		if (streq(got, name))
-			return;
-		usleep(10000);
-	}
-	expect_property(bus, "Profile", name);
-}
-
 /* A process that only waits to be killed. */
 static pid_t sleeper(int *ret_pidfd)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The whole road on a generated host: what binds is seen, changed, judged, and given back. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -367,6 +368,61 @@ START_TEST(foreign_change_is_yielded_to)
 END_TEST
 
 /* A package upgrade: one stop and one start without a bounce, and no more than one. */
+static const struct io_ops *real_ops;
+static char refusal[512];
+
+static int open_read_only_sysctls(struct io *io, const char *path, int flags, mode_t mode)
+{
+	int fd = real_ops->open(io, path, flags, mode);
+
+	/* What is not there is not read-only. */
+	if (fd < 0 || (flags & O_ACCMODE) == O_RDONLY || !startswith(path, "proc/sys/"))
+		return fd;
+	close(fd);
+	return -EROFS;
+}
+
+static void note_refusal(enum log_level level, const char *line, void *userdata)
+{
+	unsigned *lines = userdata;
+
+	if (level == LOG_LEVEL_WARNING && startswith(line, "Cannot be written here: ")) {
+		snprintf(refusal, sizeof(refusal), "%s", line);
+		++*lines;
+	}
+}
+
+/* A sandbox that is too narrow is found at the start, said once, and shown. */
+START_TEST(narrow_sandbox_is_said_once)
+{
+	_cleanup_free_ char *text = NULL;
+	struct io_ops ops;
+	unsigned lines = 0;
+	json_t *status;
+
+	boot(&four_cpus, balanced);
+	real_ops = m->io.ops;
+	ops = *real_ops;
+	ops.open = open_read_only_sysctls;
+	m->io.ops = &ops;
+	log_set_hook(note_refusal, &lines);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 20; i++)
+		tick();
+	log_set_hook(NULL, NULL);
+	m->io.ops = real_ops;
+	ck_assert_uint_eq(lines, 1);
+	ck_assert_ptr_nonnull(strstr(refusal, "netdev_budget, netdev_budget_usecs, dev_weight"));
+	ck_assert_ptr_nonnull(strstr(refusal, ": Read-only file system (/proc/sys/net/core/"));
+	ck_assert_ptr_null(strstr(refusal, "irq_affinity"));
+	status = engine_status(e);
+	text = json_dumps(json_object_get(status, "obstacles"), 0);
+	ck_assert_ptr_nonnull(strstr(text, "dev_weight: Read-only file system "
+					   "(/proc/sys/net/core/dev_weight)"));
+	json_decref(status);
+}
+END_TEST
+
 START_TEST(keep_is_good_for_one_restart)
 {
 	boot(&four_cpus, "busy_poll = 50;\n");
@@ -847,6 +903,7 @@ int main(void)
 	tcase_add_test(t, second_daemon_is_refused_with_the_firsts_pid);
 	tcase_add_test(t, cpu_hotplug_is_followed);
 	tcase_add_test(t, foreign_change_is_yielded_to);
+	tcase_add_test(t, narrow_sandbox_is_said_once);
 	tcase_add_test(t, keep_is_good_for_one_restart);
 	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
 	tcase_add_test(t, foreign_change_is_adopted);
