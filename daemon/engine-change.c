@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "engine-describe-parts.h"
 
 void engine_tell(struct engine *e, const struct engine_event *ev)
 {
@@ -20,6 +21,7 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 	const struct symptom_report *report = NULL;
 	const struct passed_list *passed = NULL;
 
+	unmet_note(e->unmet, c, r->outcome, r->value);
 	/* What was so already is no event. */
 	if (r->outcome == OUTCOME_UNCHANGED || engine_is_repeat(e, c, r))
 		return;
@@ -183,6 +185,7 @@ int engine_policy(struct engine *e)
 	e->policy_due = false;
 	if (!changes)
 		return log_oom();
+	memset(e->unmet, 0, sizeof(e->unmet));
 	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
 		return 0;
 	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
@@ -213,21 +216,15 @@ int engine_policy(struct engine *e)
 	return 0;
 }
 
-static struct target entry_target(const struct engine *e, const struct ledger_entry *entry)
+/* Where an entry's setting is now; as it was when it was written where it is not to be found. */
+static bool entry_target(const struct engine *e, const struct ledger_entry *entry,
+			 struct target *ret)
 {
-	struct target t = {.scope = tunables[entry->tunable].scope, .number = entry->number};
-	const struct irq *irq;
-	const struct policy *p;
-
-	append_text(t.identity, sizeof(t.identity), "%s", entry->identity);
-	irq = t.scope == SCOPE_IRQ ? topology_irq_by_identity(e->topology, entry->identity) : NULL;
-	p = t.scope == SCOPE_POLICY ? topology_policy_by_identity(e->topology, entry->identity)
-				    : NULL;
-	if (irq)
-		t = irq_target(irq);
-	if (p)
-		t = policy_target(p);
-	return t;
+	if (target_by_identity(e->topology, tunables[entry->tunable].scope, entry->identity, ret))
+		return true;
+	*ret = (struct target){.scope = tunables[entry->tunable].scope, .number = entry->number};
+	append_text(ret->identity, sizeof(ret->identity), "%s", entry->identity);
+	return false;
 }
 
 static void drop_pin(struct engine *e, enum tunable_id id, const char *identity)
@@ -252,15 +249,16 @@ void engine_sweep(struct engine *e)
 		return;
 	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
 		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
-		struct change c = {.tunable = entry->tunable,
-				   .target = entry_target(e, entry),
-				   .class = CLASS_POLICY,
-				   .follow_up = true};
+		struct change c = {
+			.tunable = entry->tunable, .class = CLASS_POLICY, .follow_up = true};
 		enum on_foreign on_foreign = e->profile->setting[entry->tunable].on_foreign;
 		const struct change *on_trial;
 		char now[VALUE_MAX];
 		struct result r;
 
+		/* Numbers of what is gone may be somebody else's by now. */
+		if (!entry_target(e, entry, &c.target))
+			continue;
 		/* The trial itself looks after the setting it is about, in every tick. */
 		if (decider_trials(e->decider, &on_trial, 1) > 0 && on_trial->tunable == c.tunable)
 			continue;
@@ -281,6 +279,11 @@ void engine_sweep(struct engine *e)
 			note_result(e, &c, &r);
 		} else {
 			act_apply(e->actuator, e->topology, &c, on_foreign, &r);
+			/* It is another's number already: the host is not what it was taken for. */
+			if (r.outcome == OUTCOME_UNSUPPORTED) {
+				engine_note_link_change(e);
+				continue;
+			}
 			note_result(e, &c, &r);
 		}
 		if (r.outcome == OUTCOME_FOREIGN) {
@@ -338,7 +341,7 @@ int engine_give_back_unwanted(struct engine *e)
 
 		if (!entry || wanted(e, entry))
 			continue;
-		target = entry_target(e, entry);
+		(void)entry_target(e, entry, &target);
 		r = give_back(e, entry->tunable, &target, "the active profile does not change it");
 		if (r < 0)
 			worst = r;

@@ -129,3 +129,17 @@ json_t *passed_document(const struct passed_list *passed)
 	}
 	return list;
 }
+
+json_t *judged_document(const struct judged *j)
+{
+	json_t *d;
+
+	if (j->objective == OBJECTIVE_SYMPTOM)
+		return json_null();
+	d = json_object();
+	put(d, "objective", json_string(objective_to_string(j->objective)));
+	put(d, "seen", json_boolean(!j->blind));
+	put(d, "before", j->blind ? json_null() : json_real(j->before));
+	put(d, "after", j->blind ? json_null() : json_real(j->after));
+	return d;
+}

@@ -41,5 +41,8 @@ json_t *change_document(const struct topology *t, const struct change *c);
 /* "host", "cpu 0-3", "nic eth0" or "irq 30". */
 void report_scope(const struct topology *t, const struct symptom_report *r, char *buf, size_t size);
 
+/* {"objective","seen","before","after"}; null when the symptom's own measure was all. */
+json_t *judged_document(const struct judged *j);
+
 /* [{"setting","why_not"}]; PASSED NULL: []. */
 json_t *passed_document(const struct passed_list *passed);

@@ -314,6 +314,7 @@ json_t *describe_profile(const struct profile *p, bool active)
 		append(match, match_rule_document(&p->match[i]));
 	put(d, "match", match);
 	put(d, "priority", json_integer(p->priority));
+	put(d, "objective", json_string(objective_to_string(p->objective)));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		put(settings, tunables[i].id, profile_setting_document(&p->setting[i]));
 	put(d, "settings", settings);

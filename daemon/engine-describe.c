@@ -379,6 +379,28 @@ static json_t *rivals_document(const struct engine *e)
 	return list;
 }
 
+/* What udev sets of NICs when they appear, by file and line. */
+static json_t *link_files_document(const struct engine *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < e->link_claims.n; i++) {
+		const struct link_claim *c = &e->link_claims.claim[i];
+		json_t *d = json_object();
+
+		put(d, "file", text_or_null(c->file));
+		put(d, "line", json_integer(c->line));
+		put(d, "key", json_string(c->key));
+		put(d, "value", text_or_null(c->value));
+		put(d, "of", json_string(c->of));
+		/* Coalescing is no setting of every build of softnetd. */
+		put(d, "setting",
+		    c->setting && tunable_find(c->setting) ? json_string(c->setting) : json_null());
+		append(list, d);
+	}
+	return list;
+}
+
 /* What keeps the daemon from acting, as far as it knows: one entry each. */
 static json_t *obstacles_document(const struct engine *e)
 {
@@ -603,6 +625,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "writable", selftest_document(e));
 	put(d, "obstacles", obstacles_document(e));
 	put(d, "rivals", rivals_document(e));
+	put(d, "link_files", link_files_document(e));
 	put(d, "sources", sources_document(e));
 	put(d, "blind", blind_document(e));
 	return d;

@@ -128,6 +128,7 @@ static json_t *verdict_document(const struct history_entry *h)
 	put(d, "verdict", json_string(h->verdict));
 	put(d, "before", json_real(h->before));
 	put(d, "after", json_real(h->after));
+	put(d, "judged", judged_document(&h->judged));
 	put(d, "serial", json_integer((json_int_t)h->serial));
 	put(d, "time", json_integer((json_int_t)h->realtime_usec));
 	put(d, "text", text_or_null(h->text));

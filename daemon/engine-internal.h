@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
+#include "observe/link-files.h"
 #include "observe/observe.h"
 #include "observe/units.h"
 
@@ -51,6 +52,7 @@ struct history_entry {
 	/* HISTORY_VERDICT */
 	const char *verdict; /* a constant */
 	double before, after;
+	struct judged judged;
 };
 
 struct grounds {
@@ -89,9 +91,11 @@ struct engine {
 
 	struct observer *observer;
 	struct topology *topology;
+	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;
 	struct values values;
+	struct unmet unmet[_TUNABLE_MAX];
 
 	struct decider *decider;
 	const struct decisions *decisions; /* of the last tick; NULL before the first */
@@ -141,6 +145,9 @@ void engine_choose(struct engine *e);
 void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
+
+/* engine-vanished.c: after the host was looked at anew. */
+void engine_drop_vanished(struct engine *e);
 
 /* engine-history.c: what happened, why, and what is not to be said. */
 /* Takes in a copy of ENTRY, with serial and time, and of TEXT; REPORT and PASSED may be NULL. */

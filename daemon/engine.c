@@ -20,6 +20,8 @@ static int discover(struct engine *e)
 	if (r < 0)
 		return log_error_errno(r, "Cannot find out what this machine is made of");
 	r = observer_snapshot_new(t, &s);
+	if (r >= 0)
+		r = link_claims_read(e->io, &e->link_claims);
 	if (r < 0)
 		return log_oom();
 	topology_free(e->topology);
@@ -29,7 +31,7 @@ static int discover(struct engine *e)
 	window_reset(e->window);
 	decider_reset(e->decider);
 	e->decisions = NULL;
-	e->n_reported = 0;
+	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
 	return engine_place_from_ledger(e);
 }
 
@@ -190,6 +192,7 @@ void engine_free(struct engine *e)
 	window_free(e->window);
 	snapshot_free(e->snapshot);
 	topology_free(e->topology);
+	link_claims_done(&e->link_claims);
 	observer_free(e->observer);
 	ledger_free(e->ledger);
 	profile_free(e->profile);
@@ -278,7 +281,8 @@ static void carry_out(struct engine *e, uint64_t now)
 							.outcome = OUTCOME_UNCHANGED,
 							.verdict = v->verdict,
 							.before = v->before,
-							.after = v->after},
+							.after = v->after,
+							.judged = v->judged},
 				NULL, NULL, v->text);
 		engine_tell(e, &(struct engine_event){.kind = EVENT_VERDICT,
 						      .change = &v->change,
@@ -318,17 +322,25 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	r = discover(e);
 	if (r < 0)
 		return r;
+	engine_drop_vanished(e);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
 	return engine_policy(e);
 }
 
+/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. So does a trial that is judged
+ * by ksoftirqd's waiting, also when its symptom is gone. */
 static bool needs_slow_looks(const struct engine *e)
 {
+	const struct change *on_trial;
+
+	if (e->profile->objective == OBJECTIVE_WAIT && decider_trials(e->decider, &on_trial, 1) > 0)
+		return true;
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
-		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET)
+		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET &&
+		    e->decisions->report[i].symptom != SYMPTOM_LOW_RATE)
 			return true;
 	return false;
 }
@@ -371,6 +383,7 @@ int engine_tick(struct engine *e)
 		.topology = e->topology,
 		.profile = e->profile,
 		.values = &e->values,
+		.unmet = e->unmet,
 		.changes_per_hour = e->config.max_changes_per_hour,
 		.moves_per_round = e->config.max_moves_per_round,
 		.placed = engine_placed,
@@ -390,7 +403,6 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
-	/* A symptom deserves slow looks: affinities and ksoftirqd are evidence. */
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

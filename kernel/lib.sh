@@ -31,7 +31,8 @@ export KBUILD_BUILD_HOST=softnetd LC_ALL=C
 # commands that make compares stay the same with and without it.
 if [[ -x /usr/lib/ccache/gcc ]]; then
 	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G
-	export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros
+	# -MMD is there anyhow: a miss then costs no second preprocessing
+	export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros CCACHE_DEPEND=1
 fi
 KMAKE=(nice -n 10 make "-j${JOBS:-$(nproc)}")
 

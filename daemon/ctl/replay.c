@@ -54,6 +54,7 @@ static void put_verdict(json_t *d, const struct replay_event *ev)
 	put(d, "verdict", json_string(v->verdict));
 	put(d, "before", json_real(v->before));
 	put(d, "after", json_real(v->after));
+	put(d, "judged", judged_document(&v->judged));
 	put(d, "text", text_or_null(v->text));
 	put(d, "change", change_document(ev->topology, &v->change));
 }

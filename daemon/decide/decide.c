@@ -78,6 +78,25 @@ static void ask(struct decider *d, bool again, const char *why)
 	add_change(d, &c);
 }
 
+/* "…, squeezed went from 80 % to 0 %; dropped packets from 2 % to 0.1 %" */
+static void tell_measures(const struct trial *t, char *buf, size_t size)
+{
+	const char *what = objective_kinds[t->judged.objective].what;
+	char before[32], after[32];
+
+	objective_format(objective_of(t->symptom), t->before, before, sizeof(before));
+	objective_format(objective_of(t->symptom), t->after, after, sizeof(after));
+	append_text(buf, size, ", %s went from %s to %s", symptom_to_string(t->symptom), before,
+		    after);
+	if (t->judged.blind) {
+		append_text(buf, size, "; no sensor here shows the profile's objective, %s", what);
+	} else if (t->judged.objective != OBJECTIVE_SYMPTOM) {
+		objective_format(t->judged.objective, t->judged.before, before, sizeof(before));
+		objective_format(t->judged.objective, t->judged.after, after, sizeof(after));
+		append_text(buf, size, "; %s from %s to %s", what, before, after);
+	}
+}
+
 static void note_verdict(struct decider *d, enum verdict v)
 {
 	struct trial_verdict *out = &d->out.verdict;
@@ -87,14 +106,14 @@ static void note_verdict(struct decider *d, enum verdict v)
 	*out = (struct trial_verdict){.change = t->change,
 				      .verdict = verdict_to_string(v),
 				      .before = t->before,
-				      .after = t->after};
+				      .after = t->after,
+				      .judged = t->judged};
 	append_text(out->text, sizeof(out->text), "%s: %s", tunables[t->change.tunable].id,
 		    out->verdict);
 	if (t->reason)
 		append_text(out->text, sizeof(out->text), " (%s)", t->reason);
-	else
-		append_text(out->text, sizeof(out->text), ", %s went from %.3g %% to %.3g %%",
-			    symptom_to_string(t->symptom), 100 * t->before, 100 * t->after);
+	if (!t->reason || (trial_sees_objective(t) && v != VERDICT_INCONCLUSIVE))
+		tell_measures(t, out->text, sizeof(out->text));
 }
 
 /* Whether the setting on trial is no longer what the trial made of it: an admin, another daemon, or
@@ -187,13 +206,14 @@ static void make_change(struct decider *d, const struct decide_input *in)
 	d->trial.stage = TRIAL_OFF;
 }
 
-/* No effect at this value: is there a next one to try? V becomes inconclusive when the hour's changes
- * are used up, since the rest of the range was not tried. */
+/* No effect at this value: is there a next one to try? Not when there was one, but not of the kind
+ * that the profile asks for. V becomes inconclusive when the hour's changes are used up, since the
+ * rest of the range was not tried. */
 static bool go_further(struct decider *d, const struct decide_input *in, enum verdict *v)
 {
 	struct change c = d->trial.change;
 
-	if (!lever_further(in, &d->trial.change, c.to))
+	if (d->trial.reason || !lever_further(in, &d->trial.change, c.to))
 		return false;
 	if (!budget_left(d, in)) {
 		d->trial.reason = "this hour's changes are used up";
@@ -288,7 +308,7 @@ static void pull_levers(struct decider *d, const struct decide_input *in, unsign
 
 		if (c->class == CLASS_TRIAL && !c->advice_only) {
 			if (d->trial.stage == TRIAL_OFF && budget_left(d, in))
-				trial_open(&d->trial, r->symptom, &r->cpus);
+				trial_open(&d->trial, r->symptom, in->profile->objective, &r->cpus);
 			c->planned = true;
 		} else if (!c->advice_only && in->moves_per_round > 0 &&
 			   ++moves > in->moves_per_round) {

@@ -33,6 +33,8 @@ struct decide_input {
 	const struct values *values;
 	unsigned changes_per_hour; /* of the loop; 0: no bound */
 	unsigned moves_per_round;  /* interrupts moved in one tick; 0: no bound */
+	/* By setting: what of the profile's policy this host is not brought to; NULL: not known. */
+	const struct unmet *unmet;
 	/* Interrupts that softnetd placed and that have fired since: index into topology's irqs. */
 	bool (*placed)(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 	/* A setting that softnetctl set pinned: the loop keeps its hands off. */
@@ -49,13 +51,15 @@ struct decisions {
 	struct passed_list passed[REPORTS_MAX];
 	unsigned n_changes;
 	struct change change[CHANGES_MAX];
+	struct change low_rate[4]; /* scratch of `low-rate`: too large for a stack */
 	bool back_to_originals; /* `stalled`: everything goes back, then hands off */
 	bool has_verdict;       /* a trial ended in this tick */
 	struct trial_verdict {
 		struct change change;
 		const char *verdict;  /* "kept", "no effect", "worse", "inconclusive" */
-		double before, after; /* the symptom's measure: events per packet or per run */
-		char text[200];
+		double before, after; /* the symptom's measure: decide/objective.h */
+		struct judged judged;
+		char text[320];
 	} verdict;
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "decide/low-rate.h"
 #include "decide/placement.h"
 
 void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum symptom symptom,
@@ -263,6 +264,8 @@ size_t lever_find(const struct decide_input *in, const struct symptom_report *r,
 		return 0;
 	if (r->symptom == SYMPTOM_IRQ_LEAKED)
 		return place_again(in, r, &changes[0]);
+	if (r->symptom == SYMPTOM_LOW_RATE)
+		return low_rate_levers(in, changes, max, passed);
 	for (unsigned i = 0; i < ladder->n; i++) {
 		const struct lever *l = &ladder->lever[i];
 		const char *reason;

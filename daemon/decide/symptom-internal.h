@@ -18,16 +18,30 @@ bool hold(struct symptom_cpu *c, bool enter, bool stay, uint64_t now);
 /* "0-3,8", or "200 CPUs" when the list does not fit. */
 void cpu_list(const struct cpuset *set, char *buf, size_t size);
 
-/* Of a per-CPU symptom: which CPUs have it, since when, and whether it was seen in this tick. */
+/*
+ * Of a per-CPU symptom: which CPUs have it, since when, whether it was seen in this tick, and whether
+ * there was anything to see. A tick without numbers of a CPU (after a suspend, a hotplug, between two
+ * readings) neither begins nor confirms its symptom; and a report that no CPU has numbers for says
+ * what it said last, not "0/s".
+ */
 struct found {
 	struct cpuset cpus;
 	uint64_t since;
-	bool acute;
+	bool acute, seen;
 };
-void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c);
-/* The report of FOUND, or NULL when no CPU has it. */
-struct symptom_report *found_report(const struct found *f, struct decisions *out,
-				    enum symptom symptom);
+/* One CPU in this tick: HAVE numbers of it, which ENTER or STAY; returns whether it has the symptom. A
+ * CPU that went offline has none any more. */
+bool found_visit(struct found *f, const struct decide_input *in, unsigned cpu,
+		 struct symptom_cpu *c, bool have, bool enter, bool stay);
+/* The report of FOUND, to be filled and then given to report_done(). NULL when no CPU has it, and when
+ * the last report was given again. */
+struct symptom_report *found_report(const struct found *f, struct symptoms *s,
+				    struct decisions *out, enum symptom symptom);
+void report_done(struct symptoms *s, const struct symptom_report *r);
+
+/* Whether CPU received packets in the newest TICKS ticks, more than now and then: else what it does in
+ * softirqs is nothing that this program is about. */
+bool receives(const struct decide_input *in, unsigned cpu, unsigned ticks);
 
 /* symptom-irq.c */
 void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisions *out);
@@ -35,6 +49,8 @@ void find_pingpong(struct symptoms *s, const struct decide_input *in, struct dec
 /* symptom-log.c */
 void find_log_events(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+/* low-rate.c */
+void find_low_rate(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 /* symptom-wait.c */
 void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct decisions *out);

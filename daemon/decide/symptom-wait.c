@@ -27,6 +27,7 @@ void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struc
 	struct found found = {};
 	struct symptom_report *r;
 	double worst_wait = 0, worst_share = 0;
+	struct load l;
 	char cpus[64];
 
 	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
@@ -39,30 +40,31 @@ void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struc
 					 (double)(d->ksoftirqd_wait_ns + d->ksoftirqd_run_ns))
 				 : 0;
 		bool stay = wait >= LAG_WAIT / 2 && share >= LAG_SHARE / 2;
+		bool enter = d && age == 0 && wait >= LAG_WAIT && share >= LAG_SHARE &&
+			     receives(in, cpu, window_ticks(in->window, d->ksoftirqd_usec));
 
 		/* An old reading neither starts nor ends anything. */
-		if (d && age > 0 && s->lag[cpu].on) {
-			found_add(&found, cpu, &s->lag[cpu]);
-		} else if (hold(&s->lag[cpu], age == 0 && wait >= LAG_WAIT && share >= LAG_SHARE,
-				stay, in->now_usec)) {
-			found_add(&found, cpu, &s->lag[cpu]);
-		}
-		if (s->lag[cpu].on && wait > worst_wait) {
+		if (!found_visit(&found, in, cpu, &s->lag[cpu], d, enter, age > 0 || stay))
+			continue;
+		if (wait > worst_wait) {
 			worst_wait = wait;
 			worst_share = share;
 		}
 	}
-	r = found_report(&found, out, SYMPTOM_KSOFTIRQD_LAG);
+	r = found_report(&found, s, out, SYMPTOM_KSOFTIRQD_LAG);
 	if (!r)
 		return;
 	evidence_add(r, "wait_ms_per_second", 1000 * worst_wait, "ms/s");
 	evidence_add(r, "wait_share_percent", 100 * worst_share, "%");
+	l = window_load(in->window, &found.cpus, DETECT_TICKS);
+	evidence_add(r, "packets_per_second", ratio(l.packets, l.seconds), "/s");
 	cpu_list(&found.cpus, cpus, sizeof(cpus));
 	append_text(
 		r->text, sizeof(r->text),
-		"packets handed over to ksoftirqd on CPU %s wait for it: %.0f ms of each second runnable but not "
-		"running (%.0f %% of its time)",
-		cpus, 1000 * worst_wait, 100 * worst_share);
+		"softirqs handed over to ksoftirqd on CPU %s wait for it, and %.0f packets/s with them: %.0f ms of "
+		"each second runnable but not running (%.0f %% of its time)",
+		cpus, ratio(l.packets, l.seconds), 1000 * worst_wait, 100 * worst_share);
+	report_done(s, r);
 }
 
 /* Share of the time in which some task waited for a CPU, over the newest ticks; negative: not
@@ -93,20 +95,22 @@ void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct 
 		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
 		double share = ratio((double)sum.softirq_time, (double)sum.total);
 
-		if (!hold(&s->hog[cpu], share >= HOG_SHARE && waiting >= HOG_WAITING,
-			  share >= HOG_SHARE / 2 && waiting >= HOG_WAITING / 2, in->now_usec))
+		if (!found_visit(&found, in, cpu, &s->hog[cpu], sum.total > 0 && waiting >= 0,
+				 share >= HOG_SHARE && waiting >= HOG_WAITING &&
+					 receives(in, cpu, DETECT_TICKS),
+				 share >= HOG_SHARE / 2 && waiting >= HOG_WAITING / 2))
 			continue;
-		found_add(&found, cpu, &s->hog[cpu]);
 		worst = MAX(worst, share);
 	}
-	r = found_report(&found, out, SYMPTOM_SOFTIRQ_HOG);
+	r = found_report(&found, s, out, SYMPTOM_SOFTIRQ_HOG);
 	if (!r)
 		return;
 	evidence_add(r, "softirq_percent", 100 * worst, "%");
-	evidence_add(r, "tasks_waiting_percent", 100 * MAX(waiting, 0), "%");
+	evidence_add(r, "tasks_waiting_percent", 100 * waiting, "%");
 	cpu_list(&found.cpus, cpus, sizeof(cpus));
 	append_text(
 		r->text, sizeof(r->text),
 		"softirqs take %.0f %% of CPU %s while tasks wait for a CPU %.0f %% of the time",
-		100 * worst, cpus, 100 * MAX(waiting, 0));
+		100 * worst, cpus, 100 * waiting);
+	report_done(s, r);
 }

@@ -90,25 +90,60 @@ void cpu_list(const struct cpuset *set, char *buf, size_t size)
 		snprintf(buf, size, "%u CPUs", cpuset_count(set));
 }
 
-void found_add(struct found *f, unsigned cpu, const struct symptom_cpu *c)
+bool found_visit(struct found *f, const struct decide_input *in, unsigned cpu,
+		 struct symptom_cpu *c, bool have, bool enter, bool stay)
 {
+	/* Unknown which are there: the topology's. */
+	const struct cpuset *online =
+		cpuset_empty(&in->snapshot->online) ? &in->topology->online : &in->snapshot->online;
+
+	if (!cpuset_has(online, cpu)) {
+		c->on = false;
+		return false;
+	}
+	if (!hold(c, have && enter, have && stay, in->now_usec))
+		return false;
 	if (cpuset_empty(&f->cpus) || c->since_usec < f->since)
 		f->since = c->since_usec;
 	cpuset_add(&f->cpus, cpu);
 	f->acute |= c->calm == 0;
+	f->seen |= have;
+	return true;
 }
 
-struct symptom_report *found_report(const struct found *f, struct decisions *out,
-				    enum symptom symptom)
+struct symptom_report *found_report(const struct found *f, struct symptoms *s,
+				    struct decisions *out, enum symptom symptom)
 {
 	struct symptom_report *r = cpuset_empty(&f->cpus) ? NULL : report_new(out, symptom);
 
 	if (!r)
 		return NULL;
+	if (!f->seen)
+		*r = s->last[symptom];
 	r->cpus = f->cpus;
 	r->since_usec = f->since;
 	r->acute = f->acute;
-	return r;
+	return f->seen ? r : NULL;
+}
+
+void report_done(struct symptoms *s, const struct symptom_report *r)
+{
+	s->last[r->symptom] = *r;
+}
+
+bool receives(const struct decide_input *in, unsigned cpu, unsigned ticks)
+{
+	struct cpu_sum sum = window_cpu(in->window, cpu, ticks);
+
+	return ratio((double)(sum.processed + sum.dropped), sum.seconds) >= RECEIVES_MIN;
+}
+
+/* Whether the newest tick has numbers of CPU. */
+static bool has_numbers(const struct decide_input *in, unsigned cpu, uint32_t which)
+{
+	const struct tick *t = window_tick(in->window, 0);
+
+	return t && (t->cpu[cpu].have & which);
 }
 
 static bool drops_enter(const struct cpu_sum *s)
@@ -132,12 +167,11 @@ static void find_drops(struct symptoms *s, const struct decide_input *in, struct
 		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
 		struct cpu_sum now = window_cpu(in->window, cpu, 1);
 
-		if (!hold(&s->drop[cpu], drops_enter(&sum), now.dropped > 0, in->now_usec))
-			continue;
-		found_add(&found, cpu, &s->drop[cpu]);
-		flow_limited += sum.flow_limit;
+		if (found_visit(&found, in, cpu, &s->drop[cpu], has_numbers(in, cpu, HAVE_SOFTNET),
+				drops_enter(&sum), now.dropped > 0))
+			flow_limited += sum.flow_limit;
 	}
-	r = found_report(&found, out, SYMPTOM_BACKLOG_DROP);
+	r = found_report(&found, s, out, SYMPTOM_BACKLOG_DROP);
 	if (!r)
 		return;
 	l = window_load(in->window, &found.cpus, DETECT_TICKS);
@@ -151,6 +185,7 @@ static void find_drops(struct symptoms *s, const struct decide_input *in, struct
 	append_text(r->text, sizeof(r->text),
 		    "the backlog of CPU %s overflows: %.0f packets/s dropped (%.2f %% of arrivals)",
 		    cpus, ratio(l.drops, l.seconds), 100 * ratio(l.drops, l.packets));
+	report_done(s, r);
 }
 
 static bool squeezed(const struct cpu_sum *s, double share_from, double rate_from)
@@ -261,11 +296,10 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 			     squeezed(&sum, SQUEEZE_SHARE_ENTER, SQUEEZE_RATE_MIN);
 
 		enter |= cpuset_has(&in_turns, cpu);
-		if (hold(&s->squeeze[cpu], enter,
-			 squeezed(&now, SQUEEZE_SHARE_LEAVE, SQUEEZE_RATE_MIN / 2), in->now_usec))
-			found_add(&found, cpu, &s->squeeze[cpu]);
+		found_visit(&found, in, cpu, &s->squeeze[cpu], has_numbers(in, cpu, HAVE_SOFTNET),
+			    enter, squeezed(&now, SQUEEZE_SHARE_LEAVE, SQUEEZE_RATE_MIN / 2));
 	}
-	r = found_report(&found, out, SYMPTOM_SQUEEZED);
+	r = found_report(&found, s, out, SYMPTOM_SQUEEZED);
 	if (!r)
 		return;
 	l = window_load(in->window, &found.cpus, CAUSE_TICKS);
@@ -284,6 +318,7 @@ static void find_squeezes(struct symptoms *s, const struct decide_input *in, str
 		"NET_RX runs on CPU %s end before their work is done: %.0f squeezes/s, %.0f %% of the runs; %s",
 		cpus, ratio(l.squeezes, l.seconds), 100 * MIN(ratio(l.squeezes, l.runs), 1.0),
 		causes[r->cause]);
+	report_done(s, r);
 }
 
 /* Median busy share of the online CPUs but SKIP, to a thousandth: counted, since glibc's qsort()
@@ -318,22 +353,21 @@ static void find_hot(struct symptoms *s, const struct decide_input *in, struct d
 	double worst = 0, others = 0;
 	char cpus[64];
 
-	if (in->window->filled < HOT_TICKS)
-		return;
 	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
 		struct cpu_sum sum = window_cpu(in->window, cpu, HOT_TICKS);
 		double share = ratio((double)(sum.softirq_time + sum.irq_time), (double)sum.total);
-		bool enter = share >= HOT_ENTER && others_busy(in, cpu) <= HOT_OTHERS;
+		bool have = in->window->filled >= HOT_TICKS && has_numbers(in, cpu, HAVE_STAT);
+		bool enter = have && share >= HOT_ENTER && receives(in, cpu, HOT_TICKS) &&
+			     others_busy(in, cpu) <= HOT_OTHERS;
 
-		if (!hold(&s->hot[cpu], enter, share >= HOT_LEAVE, in->now_usec))
+		if (!found_visit(&found, in, cpu, &s->hot[cpu], have, enter, share >= HOT_LEAVE))
 			continue;
-		found_add(&found, cpu, &s->hot[cpu]);
 		if (share > worst) {
 			worst = share;
 			others = others_busy(in, cpu);
 		}
 	}
-	r = found_report(&found, out, SYMPTOM_HOT_CPU);
+	r = found_report(&found, s, out, SYMPTOM_HOT_CPU);
 	if (!r)
 		return;
 	evidence_add(r, "softirq_percent", 100 * worst, "%");
@@ -343,6 +377,7 @@ static void find_hot(struct symptoms *s, const struct decide_input *in, struct d
 		r->text, sizeof(r->text),
 		"CPU %s spends %.0f %% of its time in softirqs while the median of the others is %.0f %% busy",
 		cpus, 100 * worst, 100 * others);
+	report_done(s, r);
 }
 
 void symptoms_find(struct symptoms *s, const struct decide_input *in, struct decisions *out)
@@ -355,5 +390,6 @@ void symptoms_find(struct symptoms *s, const struct decide_input *in, struct dec
 	find_softirq_hog(s, in, out);
 	find_leaks(s, in, out);
 	find_pingpong(s, in, out);
+	find_low_rate(s, in, out);
 	find_blind(s, in, out);
 }

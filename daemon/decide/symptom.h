@@ -58,6 +58,10 @@ enum {
 /* stalled: how long softnetd keeps its hands off afterwards */
 #define HANDS_OFF_USEC (600 * USEC_PER_SEC)
 
+/* A CPU that gets fewer packets than this may be busy with softirqs, but not with ours: timers, RCU,
+ * block and tasklets run there, too */
+#define RECEIVES_MIN 100.0 /* per second */
+
 struct symptom_cpu {
 	bool on;
 	uint8_t calm;
@@ -67,13 +71,18 @@ struct symptom_cpu {
 struct symptoms {
 	struct symptom_cpu drop[CPU_ID_MAX], squeeze[CPU_ID_MAX], hot[CPU_ID_MAX], lag[CPU_ID_MAX],
 		hog[CPU_ID_MAX];
-	uint64_t nohz_usec; /* last network NOHZ line, 0: none */
+	struct symptom_report last[_SYMPTOM_MAX]; /* of those by CPU, with numbers */
+	uint64_t nohz_usec;                       /* last network NOHZ line, 0: none */
 	uint64_t nohz_since_usec;
 	unsigned nohz_lines; /* network lines since it entered */
 	uint32_t nohz_mask;
 	uint64_t stalled_usec, stalled_since_usec;
 	char stalled_text[192];
 	uint64_t blind_since_usec;
+	/* low-rate.c */
+	bool rate_is_low;
+	uint64_t rate_since_usec; /* since when it is the other; 0: it is not */
+	uint64_t low_since_usec;
 	/* by interrupt, while the topology stays as it is */
 	unsigned n_irqs;
 	uint8_t *leaked_ticks;

@@ -20,6 +20,9 @@ const char *verdict_to_string(enum verdict v)
 	return names[v];
 }
 
+#define DEARER "each packet costs more CPU time"
+#define MISSED "the profile's objective got worse"
+
 #define MEDIAN_TO_SIGMA 1.4826 /* of a normal distribution's absolute values */
 
 static double ratio(double part, double whole)
@@ -29,7 +32,9 @@ static double ratio(double part, double whole)
 
 /* The newest tick, as one sample. */
 struct sample {
-	double measure, load, guard, events, packets, softirq_share;
+	double measure, load, guard, packets, softirq_share;
+	bool has_objective;
+	double objective;
 };
 
 enum sampled {
@@ -38,52 +43,29 @@ enum sampled {
 	SAMPLE_LOST
 };
 
-/* What the symptom is measured by, 0 … 1, less is better. */
-static enum sampled measure(const struct trial *t, const struct window *w, const struct load *l,
-			    struct sample *x)
+/* The profile's objective, where it is not the symptom's own: not in every tick, and from the start
+ * not at all where its sensor is missing. */
+static enum sampled take_objective(struct trial *t, const struct window *w, struct sample *x)
 {
-	const struct tick *tick = window_tick(w, 0);
-	double wait = 0, time = 0;
+	enum measured m;
 
-	switch (t->symptom) {
-	case SYMPTOM_BACKLOG_DROP:
-		x->events = l->drops;
-		x->measure = ratio(l->drops, l->packets);
+	if (!trial_sees_objective(t))
 		return SAMPLE_TAKEN;
-	case SYMPTOM_SOFTIRQ_HOG:
-		/* Share of the time in which some task waited for a CPU. */
-		if (!tick->psi_cpu_have)
-			return SAMPLE_LOST;
-		x->measure = ratio((double)tick->psi_cpu_usec,
-				   (double)(tick->end_usec - tick->begin_usec));
-		x->events = (double)tick->psi_cpu_usec;
+	m = objective_measure(t->judged.objective, w, &t->cpus, t->passed, &x->objective);
+	x->has_objective = m == MEASURED;
+	t->unread = m == MEASURED ? 0 : t->unread + 1;
+	if (m == MEASURED || (m == MEASURED_NOT_DUE && t->unread < PATIENCE_TICKS))
 		return SAMPLE_TAKEN;
-	case SYMPTOM_KSOFTIRQD_LAG:
-		cpuset_for_each (cpu, &t->cpus) {
-			const struct cpu_delta *d = &tick->cpu[cpu];
-
-			if (cpu >= w->n_cpus || !(d->have & HAVE_KSOFTIRQD))
-				continue;
-			wait += (double)d->ksoftirqd_wait_ns;
-			time += (double)d->ksoftirqd_usec * 1000;
-		}
-		if (time == 0)
-			return SAMPLE_NOT_DUE;
-		x->measure = ratio(wait, time);
-		x->events = wait;
-		return SAMPLE_TAKEN;
-	default:
-		x->events = l->squeezes;
-		x->measure =
-			l->runs > 0 ? ratio(l->squeezes, l->runs) : ratio(l->squeezes, l->packets);
-		return SAMPLE_TAKEN;
-	}
+	if (t->stage != TRIAL_BASELINE || t->baseline.n_objective > 0)
+		return SAMPLE_LOST;
+	t->judged.blind = true;
+	return SAMPLE_TAKEN;
 }
 
-static enum sampled take_sample(const struct trial *t, const struct window *w, struct sample *ret)
+static enum sampled take_sample(struct trial *t, const struct window *w, struct sample *ret)
 {
 	struct load l;
-	double softirq = 0, total = 0, worst = 0;
+	double worst = 0;
 
 	if (!window_tick(w, 0))
 		return SAMPLE_LOST;
@@ -91,25 +73,39 @@ static enum sampled take_sample(const struct trial *t, const struct window *w, s
 	cpuset_for_each (cpu, &t->cpus) {
 		struct cpu_sum s = window_cpu(w, cpu, 1);
 
-		softirq += (double)(s.softirq_time + s.irq_time);
-		total += (double)s.total;
 		worst = MAX(worst, ratio((double)(s.softirq_time + s.irq_time), (double)s.total));
 	}
 	*ret = (struct sample){
 		.load = ratio(l.packets, l.seconds), .packets = l.packets, .softirq_share = worst};
-	/* Of the packets that were processed: a dropped one costs next to nothing, so fewer drops
-	 * would look like dearer packets. */
-	ret->guard = total > 0 ? ratio(softirq, l.packets - l.drops) : 0;
-	return measure(t, w, &l, ret);
+	if (objective_measure(OBJECTIVE_CPU, w, &t->cpus, t->passed, &ret->guard) != MEASURED)
+		ret->guard = 0;
+	switch (objective_measure(objective_of(t->symptom), w, &t->cpus, t->passed,
+				  &ret->measure)) {
+	case MEASURED_NOT_DUE:
+		return SAMPLE_NOT_DUE;
+	case MEASURED_BLIND:
+		return SAMPLE_LOST;
+	case MEASURED:
+		break;
+	}
+	return take_objective(t, w, ret);
 }
 
 static void keep_sample(struct samples *s, const struct sample *x)
 {
+	if (x->has_objective && s->n_objective < SAMPLES_MAX)
+		s->objective[s->n_objective++] = x->objective;
 	if (s->n == SAMPLES_MAX)
 		return;
 	s->measure[s->n] = x->measure;
 	s->load[s->n] = x->load;
 	s->guard[s->n++] = x->guard;
+}
+
+/* Whether S has N of all that is judged. */
+static bool is_full(const struct trial *t, const struct samples *s, size_t n)
+{
+	return s->n >= n && (!trial_sees_objective(t) || s->n_objective >= n);
 }
 
 static double median_of(const double *values, size_t n)
@@ -138,42 +134,86 @@ static bool is_rare(const struct samples *s)
 	return with_event * 2 <= s->n;
 }
 
-/* The standard deviation of the steps from tick to tick, in parts of the median; from their median, so
- * that the one step between two settings does not count. */
-static double jitter(const struct samples *s)
-{
-	double steps[SAMPLES_MAX], middle = median_of(s->measure, s->n);
+/* One series before and after: of the symptom's measure, or of the objective. */
+struct pair {
+	const double *before, *after;
+	size_t n, m;
+	double high, low; /* their medians */
+};
 
-	if (s->n < 2 || middle <= 0)
+static struct pair pair_of(const double *before, size_t n, const double *after, size_t m)
+{
+	return (struct pair){before, after, n, m, median_of(before, n), median_of(after, m)};
+}
+
+static struct pair measures(const struct samples *before, const struct samples *after)
+{
+	return pair_of(before->measure, before->n, after->measure, after->n);
+}
+
+static struct pair objectives(const struct samples *before, const struct samples *after)
+{
+	return pair_of(before->objective, before->n_objective, after->objective,
+		       after->n_objective);
+}
+
+/* The standard deviation of the steps from tick to tick, in parts of the MIDDLE; from their median,
+ * so that the one step between two settings does not count. */
+static double jitter(const double *values, size_t n, double middle)
+{
+	double steps[SAMPLES_MAX];
+
+	if (n < 2 || middle <= 0)
 		return 0;
-	for (size_t i = 1; i < s->n; i++)
-		steps[i - 1] = fabs(s->measure[i] - s->measure[i - 1]);
-	return MEDIAN_TO_SIGMA * median(steps, s->n - 1) / middle;
+	for (size_t i = 1; i < n; i++)
+		steps[i - 1] = fabs(values[i] - values[i - 1]);
+	return MEDIAN_TO_SIGMA * median(steps, n - 1) / middle;
 }
 
 /* Whether the fall is more than a random walk of the same steps would have reached meanwhile. */
-static bool beyond_drift(const struct samples *before, const struct samples *after)
+static bool beyond_drift(const struct pair *p)
 {
-	double high = median_of(before->measure, before->n),
-	       low = median_of(after->measure, after->n), steps = jitter(before);
-	double ticks = (double)before->n / 2 + SETTLE_TICKS + (double)after->n / 2;
+	double low = p->low, steps = jitter(p->before, p->n, p->high);
+	double ticks = (double)p->n / 2 + SETTLE_TICKS + (double)p->m / 2;
 
-	if (low > CURED * high)
-		steps = MAX(steps, jitter(after));
+	if (low > CURED * p->high)
+		steps = MAX(steps, jitter(p->after, p->m, low));
 	else
-		low = CURED * high;
-	return log(high / low) >= DRIFT_SIGMAS * steps * sqrt(ticks);
+		low = CURED * p->high;
+	return log(p->high / low) >= DRIFT_SIGMAS * steps * sqrt(ticks);
 }
 
-/* Whether LOWER is below UPPER by the effect and beyond the noise. */
-static bool clearly_below(const struct samples *lower, const struct samples *upper)
+static bool rises_beyond_drift(const struct pair *p)
 {
-	double low = median_of(lower->measure, lower->n),
-	       high = median_of(upper->measure, upper->n);
+	return beyond_drift(&(struct pair){p->after, p->before, p->m, p->n, p->low, p->high});
+}
 
-	return low <= (1 - EFFECT_MIN) * high &&
-	       rank_sum_probability(lower->measure, lower->n, upper->measure, upper->n) <=
-		       SIGNIFICANCE;
+/* Whether it fell by EFFECT and beyond the noise. */
+static bool fell(const struct pair *p, double effect)
+{
+	return p->low <= (1 - effect) * p->high &&
+	       rank_sum_probability(p->after, p->m, p->before, p->n) <= SIGNIFICANCE;
+}
+
+/* Of BEFORE and AFTER: the symptom's measure fell and, where the baseline has something to gain of
+ * it, the objective. */
+static bool both_fell(const struct trial *t, const struct samples *before,
+		      const struct samples *after)
+{
+	struct pair own = measures(before, after), objective = objectives(before, after);
+
+	return fell(&own, EFFECT_MIN) &&
+	       (!t->to_gain || fell(&objective, objective_kinds[t->judged.objective].effect_min));
+}
+
+/* Whether the objective rose from BEFORE to AFTER, beyond the noise of single ticks. */
+static bool objective_rose(const struct trial *t, const struct samples *before,
+			   const struct samples *after, struct pair *ret)
+{
+	*ret = objectives(before, after);
+	return trial_sees_objective(t) && ret->low > objective_kinds[t->judged.objective].floor &&
+	       ret->low > OBJECTIVE_WORSE * ret->high &&
+	       rank_sum_probability(ret->before, ret->n, ret->after, ret->m) <= SIGNIFICANCE;
 }
 
 static bool same_load(const struct samples *a, const struct samples *b)
@@ -194,9 +234,20 @@ static bool guard_worse(const struct trial *t)
 	       rank_sum_probability(a->guard, a->n, b->guard, b->n) <= SIGNIFICANCE;
 }
 
-void trial_open(struct trial *t, enum symptom symptom, const struct cpuset *cpus)
+void trial_open(struct trial *t, enum symptom symptom, enum objective objective,
+		const struct cpuset *cpus)
 {
-	*t = (struct trial){.stage = TRIAL_BASELINE, .symptom = symptom, .cpus = *cpus};
+	*t = (struct trial){.stage = TRIAL_BASELINE,
+			    .symptom = symptom,
+			    .judged.objective = objective,
+			    .cpus = *cpus};
+	if (t->judged.objective == objective_of(symptom))
+		t->judged.objective = OBJECTIVE_SYMPTOM;
+}
+
+bool trial_sees_objective(const struct trial *t)
+{
+	return t->judged.objective != OBJECTIVE_SYMPTOM && !t->judged.blind;
 }
 
 void trial_change(struct trial *t, const struct change *c)
@@ -219,8 +270,7 @@ void trial_further(struct trial *t, const char *to)
 	t->ticks_before += t->ticks;
 	t->with = (struct samples){};
 	t->events_after = t->packets_after = 0;
-	t->worse = t->saturated_with = t->stretches = 0;
-	t->stretch = 0;
+	t->worse = t->objective_worse = t->saturated_with = 0;
 	t->steps++;
 	t->stage = TRIAL_ASKED;
 }
@@ -252,7 +302,7 @@ bool trial_learn(struct trial *t, const struct result *r)
 	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
 		    r->outcome == OUTCOME_UNCHANGED;
 
-	t->ticks = 0;
+	t->ticks = t->passed = t->unread = 0;
 	switch (t->stage) {
 	case TRIAL_ASKED:
 		if (made)
@@ -285,11 +335,18 @@ static enum verdict inconclusive(struct trial *t, const char *reason)
 	return VERDICT_INCONCLUSIVE;
 }
 
+static enum verdict worse(struct trial *t, const char *reason)
+{
+	t->reason = reason;
+	return VERDICT_WORSE;
+}
+
 /* By exposure: drops and squeezes come in bursts, so ticks with an event are counted, not events. */
 static enum verdict judge_rare(struct trial *t)
 {
 	double before = t->packets_before / t->ticks_before, after = t->packets_after / t->ticks;
 	bool done = t->ticks >= RARE_TICKS;
+	struct pair objective;
 
 	t->before = ratio(t->events_before, t->packets_before);
 	t->after = ratio(t->events_after, t->packets_after);
@@ -305,59 +362,55 @@ static enum verdict judge_rare(struct trial *t)
 		return inconclusive(t, "the load changed during the trial");
 	if (t->after > (1 - EFFECT_MIN) * t->before)
 		return VERDICT_NO_EFFECT;
-	return guard_worse(t) ? VERDICT_WORSE : VERDICT_KEPT;
+	if (guard_worse(t))
+		return worse(t, DEARER);
+	return objective_rose(t, &t->baseline, &t->with, &objective) ? worse(t, MISSED)
+								     : VERDICT_KEPT;
 }
 
 static enum verdict judge(struct trial *t)
 {
-	t->before = median_of(t->baseline.measure, t->baseline.n);
-	t->after = median_of(t->with.measure, t->with.n);
+	struct pair own = measures(&t->baseline, &t->with), objective;
+	bool rose = objective_rose(t, &t->baseline, &t->with, &objective);
+
+	t->before = own.high;
+	t->after = own.low;
+	t->judged.before = objective.high;
+	t->judged.after = objective.low;
 	if (t->rare)
 		return judge_rare(t);
 	if (!same_load(&t->baseline, &t->with))
 		return inconclusive(t, "the load changed during the trial");
-	if (guard_worse(t)) {
-		t->reason = "each packet costs more CPU time";
-		return VERDICT_WORSE;
-	}
-	if (!clearly_below(&t->with, &t->baseline))
+	if (guard_worse(t))
+		return worse(t, DEARER);
+	if (rose && rises_beyond_drift(&objective))
+		return worse(t, MISSED);
+	if (!fell(&own, EFFECT_MIN))
 		return VERDICT_NO_EFFECT;
 	/* Squeezes of a CPU that has no time left with the change either: other numbers, no gain. */
 	if (t->symptom == SYMPTOM_SQUEEZED && t->saturated_before &&
 	    t->saturated_with * 2 > t->with.n)
 		return VERDICT_NO_EFFECT;
-	if (beyond_drift(&t->baseline, &t->with))
-		return VERDICT_KEPT;
-	if (t->symptom == SYMPTOM_BACKLOG_DROP) {
-		t->stretches = 1;
-		return VERDICT_NONE;
+	if (!both_fell(t, &t->baseline, &t->with)) {
+		t->reason = "the symptom is cured, but the profile's objective gained nothing";
+		return VERDICT_NO_EFFECT;
 	}
+	if (!rose && beyond_drift(&own) && (!t->to_gain || beyond_drift(&objective)))
+		return VERDICT_KEPT;
 	t->stage = TRIAL_WITHDRAWING;
 	return VERDICT_WITHDRAW;
-}
-
-/* What a withdrawal would tell, without one: noise that comes and goes comes back. */
-static enum verdict judge_long(struct trial *t, const struct sample *x)
-{
-	double mean, worst = (1 - EFFECT_MIN) * t->before;
-
-	t->stretch += x->measure;
-	if (t->ticks % JUDGE_TICKS != 0)
-		return VERDICT_NONE;
-	mean = t->stretch / JUDGE_TICKS;
-	t->stretch = 0;
-	t->after = MAX(t->after, mean);
-	if (mean > worst)
-		return VERDICT_NO_EFFECT;
-	return ++t->stretches < LONG_STRETCHES ? VERDICT_NONE : VERDICT_KEPT;
 }
 
 /* Without the change again: did the measure rise? */
 static enum verdict judge_withdrawal(struct trial *t)
 {
+	struct pair objective;
+
 	if (!same_load(&t->with, &t->without))
 		return inconclusive(t, "the load changed while the change was withdrawn");
-	if (!clearly_below(&t->with, &t->without))
+	if (objective_rose(t, &t->without, &t->with, &objective))
+		return worse(t, MISSED);
+	if (!both_fell(t, &t->without, &t->with))
 		return inconclusive(
 			t, "taking it back made nothing worse: the improvement was chance");
 	t->stage = TRIAL_REAPPLYING;
@@ -369,26 +422,31 @@ static enum verdict judge_again(struct trial *t)
 {
 	if (!same_load(&t->without, &t->again))
 		return inconclusive(t, "the load changed after the change was made again");
-	if (!clearly_below(&t->again, &t->without))
+	if (!both_fell(t, &t->without, &t->again))
 		return inconclusive(
 			t, "making it again made nothing better: the improvement was chance");
 	return VERDICT_KEPT;
 }
 
 /* Rails that do not wait for the end of the window. */
-static bool plainly_worse(struct trial *t, const struct sample *x)
+static enum verdict plainly_worse(struct trial *t, const struct sample *x)
 {
-	if (!t->saturated_before && x->softirq_share >= SATURATED) {
-		t->reason = "a CPU became saturated";
-		t->worse++;
-	} else if (x->measure > 2 * largest(t->baseline.measure, t->baseline.n) && x->measure > 0 &&
-		   !t->rare) {
-		t->reason = "it more than doubled";
-		t->worse++;
-	} else {
-		t->worse = 0;
-	}
-	return t->worse >= WORSE_TICKS;
+	const struct samples *b = &t->baseline;
+	bool saturated = !t->saturated_before && x->softirq_share >= SATURATED;
+	bool doubled = !t->rare && x->measure > 0 && x->measure > 2 * largest(b->measure, b->n);
+
+	t->before = median_of(b->measure, b->n);
+	t->after = x->measure;
+	t->worse = saturated || doubled ? t->worse + 1 : 0;
+	if (t->worse >= WORSE_TICKS)
+		return worse(t, saturated ? "a CPU became saturated" : "it more than doubled");
+	if (!x->has_objective)
+		return VERDICT_NONE;
+	doubled = x->objective > objective_kinds[t->judged.objective].floor &&
+		  x->objective > 2 * largest(b->objective, b->n_objective);
+	t->objective_worse = doubled ? t->objective_worse + 1 : 0;
+	t->judged.after = x->objective;
+	return t->objective_worse >= WORSE_TICKS ? worse(t, MISSED) : VERDICT_NONE;
 }
 
 static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool present, bool acute)
@@ -396,12 +454,12 @@ static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool 
 	if (!present)
 		return VERDICT_CANCELLED;
 	t->worse = acute ? 0 : t->worse + 1;
-	if (t->baseline.n < BASELINE_TICKS)
+	if (!is_full(t, &t->baseline, BASELINE_TICKS))
 		keep_sample(&t->baseline, x);
-	t->events_before += x->events > 0;
+	t->events_before += x->measure > 0;
 	t->packets_before += x->packets;
 	t->saturated_before |= x->softirq_share >= SATURATED;
-	if (t->baseline.n < BASELINE_TICKS)
+	if (!is_full(t, &t->baseline, BASELINE_TICKS))
 		return VERDICT_NONE;
 	t->rare = is_rare(&t->baseline);
 	/* Two calm ticks: it was a spike, and nothing needs to be tried. Or it comes now and then:
@@ -414,12 +472,16 @@ static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool 
 		return VERDICT_CANCELLED;
 	t->worse = 0;
 	t->ticks_before = t->ticks;
+	t->judged.before = median_of(t->baseline.objective, t->baseline.n_objective);
+	t->to_gain = !t->rare && trial_sees_objective(t) &&
+		     t->judged.before > objective_kinds[t->judged.objective].floor;
 	return VERDICT_CHANGE;
 }
 
 enum verdict trial_tick(struct trial *t, const struct window *w, bool present, bool acute)
 {
 	enum sampled sampled;
+	enum verdict v;
 	struct sample x;
 
 	if (t->stage == TRIAL_OFF || t->stage == TRIAL_ASKED || t->stage == TRIAL_WITHDRAWING ||
@@ -427,6 +489,7 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 		return VERDICT_NONE;
 	if (t->stage == TRIAL_STUCK)
 		return VERDICT_INCONCLUSIVE;
+	t->passed++;
 	/* A re-baselined window has lost the ticks that would be judged. */
 	sampled = take_sample(t, w, &x);
 	if (sampled == SAMPLE_NOT_DUE)
@@ -445,25 +508,24 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 	case TRIAL_AGAIN_SETTLING:
 		if (t->ticks >= SETTLE_TICKS) {
 			t->stage++; /* what settles is judged next */
-			t->ticks = 0;
+			t->ticks = t->passed = 0;
 		}
 		return VERDICT_NONE;
 	case TRIAL_JUDGING:
 		keep_sample(&t->with, &x);
 		t->saturated_with += x.softirq_share >= SATURATED;
-		t->events_after += x.events > 0;
+		t->events_after += x.measure > 0;
 		t->packets_after += x.packets;
-		if (plainly_worse(t, &x))
-			return VERDICT_WORSE;
-		if (t->stretches > 0)
-			return judge_long(t, &x);
-		return t->ticks < JUDGE_TICKS ? VERDICT_NONE : judge(t);
+		v = plainly_worse(t, &x);
+		if (v != VERDICT_NONE)
+			return v;
+		return is_full(t, &t->with, JUDGE_TICKS) ? judge(t) : VERDICT_NONE;
 	case TRIAL_WITHDRAWN:
 		keep_sample(&t->without, &x);
-		return t->ticks < WITHDRAW_TICKS ? VERDICT_NONE : judge_withdrawal(t);
+		return is_full(t, &t->without, WITHDRAW_TICKS) ? judge_withdrawal(t) : VERDICT_NONE;
 	case TRIAL_AGAIN:
 		keep_sample(&t->again, &x);
-		return t->ticks < AGAIN_TICKS ? VERDICT_NONE : judge_again(t);
+		return is_full(t, &t->again, AGAIN_TICKS) ? judge_again(t) : VERDICT_NONE;
 	default:
 		return VERDICT_NONE;
 	}

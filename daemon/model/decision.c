@@ -13,6 +13,7 @@ const char *symptom_to_string(enum symptom s)
 		[SYMPTOM_IRQ_LEAKED] = "irq-leaked",
 		[SYMPTOM_IRQ_PINGPONG] = "irq-pingpong",
 		[SYMPTOM_NOHZ_NET] = "nohz-net",
+		[SYMPTOM_LOW_RATE] = "low-rate",
 		[SYMPTOM_STALLED] = "stalled",
 		[SYMPTOM_BLIND] = "blind",
 	};
@@ -123,4 +124,35 @@ int change_command(const struct change *c, char *buf, size_t size)
 		r = format_into(buf, size, "echo %s > /%s", c->to, path);
 	}
 	return r < 0 ? r : 0;
+}
+
+unsigned reports_on_new_host(struct symptom_report *list, unsigned n)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (list[i].nic < 0 && list[i].irq < 0)
+			list[left++] = list[i];
+	return left;
+}
+
+void unmet_note(struct unmet *unmet, const struct change *c, enum outcome outcome, const char *now)
+{
+	struct unmet *u = &unmet[c->tunable];
+	bool same = u->n > 0 && streq(u->target.identity, c->target.identity);
+
+	if (c->class != CLASS_POLICY || c->symptom != SYMPTOM_NONE)
+		return;
+	if (outcome == OUTCOME_DONE || outcome == OUTCOME_PENDING || outcome == OUTCOME_UNCHANGED) {
+		/* What was written again (on_foreign = "enforce") is in force again. */
+		u->n -= same;
+		return;
+	}
+	u->n += !same;
+	u->outcome = outcome;
+	u->target = c->target;
+	u->now[0] = u->to[0] = '\0';
+	append_text(u->now, sizeof(u->now), "%s", *now ? now : c->from);
+	/* Of "schedutil|powersave" the first. */
+	append_text(u->to, sizeof(u->to), "%.*s", (int)strcspn(c->to, "|"), c->to);
 }

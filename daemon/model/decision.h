@@ -19,6 +19,7 @@ enum symptom {
 	SYMPTOM_IRQ_LEAKED,
 	SYMPTOM_IRQ_PINGPONG,
 	SYMPTOM_NOHZ_NET,
+	SYMPTOM_LOW_RATE,
 	SYMPTOM_STALLED,
 	SYMPTOM_BLIND,
 	_SYMPTOM_MAX,
@@ -53,15 +54,27 @@ struct symptom_report {
 	char text[256]; /* one sentence for an admin */
 };
 
+/* The host changed: what was reported of NICs and interrupts is dropped from LIST, since their numbers
+ * may be others' now; what is about CPUs goes on, and is not announced again. Returns how many are
+ * left of N. */
+unsigned reports_on_new_host(struct symptom_report *list, unsigned n);
+
 /* A lever that was considered for a symptom and not taken. */
 struct passed {
 	enum tunable_id tunable; /* TUNABLE_IRQ_AFFINITY: placement */
 	const char *reason;      /* a constant */
 };
-#define PASSED_MAX 4 /* no symptom has more levers */
+#define PASSED_MAX 4 /* no symptom has more levers that are tried; of low-rate's the first few */
 struct passed_list {
 	unsigned n;
 	struct passed item[PASSED_MAX];
+};
+
+/* What a profile asks of a trial beside the cure of the symptom, and what became of it. */
+struct judged {
+	enum objective objective; /* OBJECTIVE_SYMPTOM: nothing else */
+	bool blind;               /* no sensor shows it: the symptom's measure alone decided */
+	double before, after;     /* decide/objective.h says of what */
 };
 
 enum change_class {
@@ -121,3 +134,15 @@ struct result {
 	char value[VALUE_MAX]; /* what the kernel says now; "" when it could not be read */
 	char text[256];        /* for an admin */
 };
+
+/* A setting whose policy is not in force. */
+struct unmet {
+	unsigned n;           /* targets; 0: it is in force, or there is none */
+	enum outcome outcome; /* what act/ said of the last, which the rest is about */
+	struct target target;
+	char now[64], to[64];
+};
+
+/* What act/ answered to the policy C goes into UNMET, an array by setting. NOW: the value since; "": as
+ * C's FROM. Other changes than policies are ignored. */
+void unmet_note(struct unmet *unmet, const struct change *c, enum outcome outcome, const char *now);

@@ -5,6 +5,8 @@
 
 const char *const placement_names[] = {"leave", "spread", "pack", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
+const char *const objective_names[] = {"symptom", "drops", "squeezes", "wait",
+				       "wakeup",  "cpu",   NULL};
 const char *const mode_names[] = {"observe", "advise", "apply", NULL};
 
 static int find_name(const char *const *names, const char *s)
@@ -27,6 +29,21 @@ int placement_from_string(const char *s, enum placement *ret)
 	if (i < 0)
 		return i;
 	*ret = (enum placement)i;
+	return 0;
+}
+
+const char *objective_to_string(enum objective o)
+{
+	return objective_names[o];
+}
+
+int objective_from_string(const char *s, enum objective *ret)
+{
+	int i = find_name(objective_names, s);
+
+	if (i < 0)
+		return i;
+	*ret = (enum objective)i;
 	return 0;
 }
 

@@ -45,6 +45,20 @@ const char *placement_to_string(enum placement p);
 int placement_from_string(const char *s, enum placement *ret);
 extern const char *const placement_names[]; /* ends with NULL */
 
+/* What the loop is to make better; how each is measured: decide/objective.h. */
+enum objective {
+	OBJECTIVE_SYMPTOM,  /* what the symptom at hand is measured by */
+	OBJECTIVE_DROPS,    /* packets that a backlog dropped */
+	OBJECTIVE_SQUEEZES, /* NET_RX runs that ended squeezed */
+	OBJECTIVE_WAIT,     /* softirqs that wait for a CPU */
+	OBJECTIVE_WAKEUP,   /* tasks that wait for a CPU */
+	OBJECTIVE_CPU,      /* CPU time per packet */
+	_OBJECTIVE_MAX,
+};
+const char *objective_to_string(enum objective o);
+int objective_from_string(const char *s, enum objective *ret);
+extern const char *const objective_names[]; /* by value, ends with NULL */
+
 /* An entry of nics = ( … ): the first whose MATCH (fnmatch(3)) fits the interface name counts. */
 struct nic_rule {
 	char *match;
@@ -73,6 +87,7 @@ struct profile {
 	size_t n_nics;
 	/* Where placement may be applied although irqbalance runs. */
 	bool place_despite_irqbalance;
+	enum objective objective;
 	/* When the profile comes into force by itself: any entry that fits. Of several profiles the
 	 * one of the highest priority, then the first by name. Neither is inherited. */
 	struct match_rule *match;

@@ -144,6 +144,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = 0,
 			.doc = "time that poll, select and epoll may spin on the NIC before they sleep; 0 is off",
 			.owners = "TuneD, sysctl.d",
+			.for_latency = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_BUSY_READ] =
@@ -157,6 +158,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = 0,
 			.doc = "time that a blocking read may spin on the NIC; reaches only sockets created afterwards",
 			.owners = "TuneD, sysctl.d",
+			.for_latency = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_BUSY_READ_FOLLOW] =
@@ -212,6 +214,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.known = governor_words,
 			.doc = "cpufreq governor; a list \"a|b\" takes the first that the host offers",
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq, cpupower",
+			.for_latency = true,
 			.coupled = TUNABLE_ENERGY_PREFERENCE,
 		},
 	[TUNABLE_ENERGY_PREFERENCE] =
@@ -228,6 +231,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.known = epp_known,
 			.doc = "energy performance preference (EPP): a word or 0 (performance) to 255 (power)",
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq",
+			.for_latency = true,
 			.coupled = TUNABLE_GOVERNOR,
 		},
 };

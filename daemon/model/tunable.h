@@ -71,7 +71,8 @@ struct tunable {
 	const char *const *words; /* VALUE_NUMBER with names (0 = first), or NULL */
 	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
 				   * typing slips; a host may offer fewer */
-	bool series; /* exists only with the kernel series: absence is not worth a warning */
+	bool for_latency; /* decides how long a packet waits that comes alone (decide/low-rate.h) */
+	bool series;      /* exists only with the kernel series: absence is not worth a warning */
 	enum tunable_id coupled; /* written with it, in table order; _TUNABLE_MAX: none */
 };
 

@@ -260,6 +260,19 @@ int window_push(struct window *w, const struct snapshot *s)
 	return remember(w, s);
 }
 
+unsigned window_ticks(const struct window *w, uint64_t usec)
+{
+	uint64_t covered = 0;
+	unsigned n = 0;
+
+	while (n < w->filled && covered < usec) {
+		const struct tick *t = window_tick(w, n++);
+
+		covered += t->end_usec - t->begin_usec;
+	}
+	return covered < usec ? n + 1 : n;
+}
+
 struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks)
 {
 	struct cpu_sum sum = {};

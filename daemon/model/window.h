@@ -63,6 +63,9 @@ void window_reset(struct window *w);
 /* AGE 0 is the newest; NULL when there is none. */
 const struct tick *window_tick(const struct window *w, unsigned age);
 
+/* How many of the newest ticks cover the last USEC; more than there are when they do not. */
+unsigned window_ticks(const struct window *w, uint64_t usec);
+
 /* Sums over the newest TICKS ticks (fewer when fewer are held). SECONDS is the time they cover. */
 struct cpu_sum {
 	unsigned ticks; /* in how many of them this CPU had softnet data */

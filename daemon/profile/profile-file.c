@@ -307,6 +307,9 @@ static int read_key(struct reader *r, enum key key, const config_setting_t *s, s
 	case KEY_PLACE_DESPITE_IRQBALANCE:
 		d->profile->place_despite_irqbalance = v.boolean;
 		return 0;
+	case KEY_OBJECTIVE:
+		d->profile->objective = (enum objective)v.word;
+		return 0;
 	case KEY_PRIORITY:
 		d->profile->priority = (int)v.number;
 		return 0;

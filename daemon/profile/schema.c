@@ -38,6 +38,8 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_MATCH] = {"match", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PRIORITY] = {"priority", PLACE_PROFILE, KEY_NUMBER, .min = 0, .max = 1000,
 			  .fallback = "0"},
+	[KEY_OBJECTIVE] = {"objective", PLACE_PROFILE, KEY_WORD, .words = objective_names,
+			   .fallback = "symptom"},
 
 	[KEY_NIC_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},

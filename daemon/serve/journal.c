@@ -185,6 +185,15 @@ static void add_verdict(struct entry *e, const struct trial_verdict *v)
 	add(e, "SOFTNETD_BEFORE", value);
 	snprintf(value, sizeof(value), "%.6g", v->after);
 	add(e, "SOFTNETD_AFTER", value);
+	if (v->judged.objective == OBJECTIVE_SYMPTOM)
+		return;
+	add(e, "SOFTNETD_OBJECTIVE", objective_to_string(v->judged.objective));
+	if (v->judged.blind)
+		return;
+	snprintf(value, sizeof(value), "%.6g", v->judged.before);
+	add(e, "SOFTNETD_OBJECTIVE_BEFORE", value);
+	snprintf(value, sizeof(value), "%.6g", v->judged.after);
+	add(e, "SOFTNETD_OBJECTIVE_AFTER", value);
 }
 
 static int send_entry(const char *profile, const struct engine_event *event, const char *message)

@@ -32,6 +32,7 @@ struct replay {
 	/* What the tick before reported: for entering and leaving. */
 	struct symptom_report reported[REPORTS_MAX];
 	unsigned n_reported;
+	struct unmet unmet[_TUNABLE_MAX];
 	/* Interrupts that a change of ours placed; [n_placed], of the topology. */
 	struct placed {
 		bool on;
@@ -216,6 +217,7 @@ static int policy(struct replay *p)
 
 	if (!changes)
 		return -ENOMEM;
+	memset(p->unmet, 0, sizeof(p->unmet));
 	n = decide_policy(trace_tick(p->reader)->topology, p->profile, changes, CHANGES_MAX * 4);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		enum outcome outcome = answer(p, &changes[i]);
@@ -226,6 +228,8 @@ static int policy(struct replay *p)
 			continue;
 		if (outcome == OUTCOME_DONE)
 			follow(p, &changes[i]);
+		/* What the recording does not show as made is not in force there. */
+		unmet_note(p->unmet, &changes[i], outcome, "");
 		r = tell_change(p, &changes[i], outcome);
 	}
 	return r;
@@ -275,7 +279,7 @@ static int begin(struct replay *p)
 	p->n_placed = tick->topology->n_irqs;
 	window_reset(p->window);
 	decider_reset(p->decider);
-	p->n_reported = 0;
+	p->n_reported = reports_on_new_host(p->reported, p->n_reported);
 	if (p->begun)
 		tell(p, (struct replay_event){.kind = REPLAY_HOST});
 	p->begun = true;
@@ -342,6 +346,7 @@ static int run_tick(struct replay *p, struct replay_sum *sum)
 		.topology = tick->topology,
 		.profile = p->profile,
 		.values = tick->values,
+		.unmet = p->unmet,
 		.changes_per_hour = about->changes_per_hour,
 		.moves_per_round = about->moves_per_round,
 		.placed = placed,

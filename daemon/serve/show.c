@@ -357,6 +357,22 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+/* udev's .link files: no daemon, but after a driver reset their values are there again. */
+static void show_link_files(FILE *out, const json_t *files)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (files, i, f) {
+		fprintf(out, "udev sets %s: %s:%.0f %s=%s", text(f, "of") ?: "-",
+			text(f, "file") ?: "-", number(f, "line"), text(f, "key") ?: "-",
+			text(f, "value") ?: "");
+		if (text(f, "setting"))
+			fprintf(out, " (softnetd's %s)", text(f, "setting"));
+		fputc('\n', out);
+	}
+}
+
 static void show_advised(FILE *out, const json_t *status)
 {
 	const json_t *a;
@@ -398,6 +414,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_writable(out, get(status, "writable"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
+	show_link_files(out, get(status, "link_files"));
 	show_blind(out, get(status, "blind"));
 }
 
@@ -536,7 +553,7 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 	if (text(profile, "inherits"))
 		fprintf(out, "inherits %s\n", text(profile, "inherits"));
 	show_matches(out, profile);
-	fputc('\n', out);
+	fprintf(out, "objective %s\n\n", text(profile, "objective") ?: "-");
 	json_object_foreach (settings, key, wish) {
 		char buf[128];
 		const char *cells[] = {key, buf, text(wish, "on_foreign"),
@@ -672,6 +689,11 @@ void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
 			  cell_time(when, get(verdict, "time")) ?: "-",
 			  text(verdict, "text") ?: "-", number(verdict, "before"),
 			  number(verdict, "after"));
+	if (json_is_object(get(verdict, "judged")))
+		show_item(out, "Objective", "%s%s",
+			  text(get(verdict, "judged"), "objective") ?: "-",
+			  is_true(get(verdict, "judged"), "seen") ? ""
+								  : ", which no sensor shows here");
 	if (json_is_object(over))
 		show_item(out, "Overridden", "%s by %s: %s",
 			  cell_time(when, get(over, "time")) ?: "-", text(over, "by") ?: "-",

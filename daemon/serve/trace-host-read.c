@@ -462,13 +462,15 @@ int trace_profile_read(json_t *d, unsigned line, struct profile **ret, struct tr
 	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
 	json_t *settings, *nics, *value;
 	char text[128];
-	const char *name, *key;
+	const char *name, *key, *objective = objective_names[OBJECTIVE_SYMPTOM];
 	int despite, r;
 
 	if (!p)
 		return -ENOMEM;
-	r = UNPACK(d, "profile", fault, "{s:s,s:o,s:o,s:b}", "name", &name, "settings", &settings,
-		   "nics", &nics, "despite_irqbalance", &despite);
+	/* Recordings from before profiles had an objective do not say it. */
+	r = UNPACK(d, "profile", fault, "{s:s,s:o,s:o,s:b,s?s}", "name", &name, "settings",
+		   &settings, "nics", &nics, "despite_irqbalance", &despite, "objective",
+		   &objective);
 	if (r >= 0)
 		r = trace_copy(name, "profile.name", text, sizeof(text), fault);
 	if (r < 0)
@@ -477,6 +479,8 @@ int trace_profile_read(json_t *d, unsigned line, struct profile **ret, struct tr
 	if (!p->name)
 		return -ENOMEM;
 	p->place_despite_irqbalance = despite;
+	if (objective_from_string(objective, &p->objective) < 0)
+		return trace_fault(fault, "profile: no such objective");
 	if (!json_is_object(settings) || !json_is_array(nics) ||
 	    json_array_size(nics) > NIC_RULES_MAX)
 		return trace_fault(fault, "profile: settings is no object or nics no array");

@@ -178,6 +178,7 @@ json_t *trace_profile(struct trace_mask *m, const struct profile *p)
 		json_decref(nics);
 		return NULL;
 	}
-	return json_pack("{s:o,s:o,s:o,s:b}", "name", trace_text(p->name), "settings", settings,
-			 "nics", nics, "despite_irqbalance", (int)p->place_despite_irqbalance);
+	return json_pack("{s:o,s:o,s:o,s:b,s:s}", "name", trace_text(p->name), "settings", settings,
+			 "nics", nics, "despite_irqbalance", (int)p->place_despite_irqbalance,
+			 "objective", objective_to_string(p->objective));
 }

@@ -196,13 +196,14 @@ static void write_netdev(struct machine *m)
 		"    lo:    1000      10    0    0    0     0          0         0     1000      10    0 "
 		"   0    0     0       0          0\n");
 	for (unsigned n = 0; n < m->spec.n_nics; n++)
-		fprintf(f,
-			"%6s: %7llu %7llu    0 %4llu %4llu     0          0         0        0       0 "
-			"   0    0    0     0       0          0\n",
-			m->nic[n].name, (unsigned long long)m->rx[n].rx_packets * 64,
-			(unsigned long long)m->rx[n].rx_packets,
-			(unsigned long long)m->rx[n].rx_dropped,
-			(unsigned long long)m->rx[n].rx_missed);
+		if (!m->nic[n].gone)
+			fprintf(f,
+				"%6s: %7llu %7llu    0 %4llu %4llu     0          0         0        0       0 "
+				"   0    0    0     0       0          0\n",
+				m->nic[n].name, (unsigned long long)m->rx[n].rx_packets * 64,
+				(unsigned long long)m->rx[n].rx_packets,
+				(unsigned long long)m->rx[n].rx_dropped,
+				(unsigned long long)m->rx[n].rx_missed);
 	text_to(&t, m, "proc/net/dev");
 }
 

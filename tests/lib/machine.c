@@ -459,6 +459,37 @@ void machine_layout_irqs(struct machine *m)
 	}
 }
 
+void machine_unplug(struct machine *m, unsigned nic)
+{
+	struct cpuset all = {};
+	unsigned disks = 0;
+
+	for (unsigned cpu = 0; cpu < m->spec.cpus; cpu++)
+		cpuset_add(&all, cpu);
+	m->nic[nic].gone = true;
+	tree_remove(m->tree, PATH("sys/class/net/%s", m->nic[nic].name));
+	for (unsigned i = 0; i < m->n_irqs; i++) {
+		struct machine_irq *irq = &m->irq[i];
+
+		if (irq->nic != (int)nic) {
+			/* what was written last, whether it has fired since or not */
+			_cleanup_free_ char *list = tree_read(
+				m->tree, PATH("proc/irq/%u/smp_affinity_list", irq->number));
+
+			cpuset_parse_list(list, &irq->affinity);
+			continue;
+		}
+		irq->nic = -1;
+		irq->managed = false;
+		irq->affinity = all;
+		path_of(irq->name, sizeof(irq->name), "disk%u", disks++);
+		memset(irq->counts, 0, m->spec.possible * sizeof(*irq->counts));
+	}
+	machine_layout_irqs(m);
+	tree_remove(m->tree, nic_bus_device(m, nic));
+	machine_write(m);
+}
+
 void machine_process(struct machine *m, int pid, const char *comm, const char *cmdline, bool kernel)
 {
 	tree_printf(m->tree, PATH("proc/%d/comm", pid), "%s\n", comm);

@@ -43,6 +43,7 @@ struct machine_nic {
 	const char *irq_name; /* interface name at the time of request_irq (case C22); NULL: name */
 	bool managed;         /* affinity files without w */
 	bool down;
+	bool gone; /* machine_unplug() */
 };
 
 struct machine_spec {
@@ -120,6 +121,10 @@ void machine_write(struct machine *m);
 /* Makes /proc/irq, /sys/kernel/irq and msi_irqs fit the irq array: after a test changed numbers,
  * names or owners (driver reset, reused numbers). */
 void machine_layout_irqs(struct machine *m);
+
+/* The NIC goes, with its device and its interrupts; the kernel gives their numbers at once to interrupts
+ * of another device, "diskN", which may go to any CPU. Nobody is told. */
+void machine_unplug(struct machine *m, unsigned nic);
 
 /* Time passes. CPUs are idle but for what machine_busy() said since the last call. */
 void machine_advance(struct machine *m, uint64_t usec);

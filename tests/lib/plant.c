@@ -14,7 +14,7 @@ void plant_init(struct plant *p, unsigned n_cpus, bool smt, unsigned n_queues)
 	struct topology *t = calloc(1, sizeof(*t));
 
 	CHECK_MEMORY(t);
-	*p = (struct plant){.now_usec = 1000 * USEC_PER_SEC, .outcome = OUTCOME_DONE};
+	*p = (struct plant){.now_usec = 1000 * USEC_PER_SEC, .outcome = OUTCOME_DONE, .pinned = -1};
 	t->n_cpus = n_cpus;
 	t->cpu = calloc(n_cpus, sizeof(*t->cpu));
 	t->n_irqs = n_queues;
@@ -88,6 +88,13 @@ static bool placed(void *userdata, unsigned irq, struct cpuset *ret)
 	return p->is_placed[irq];
 }
 
+static bool pinned(void *userdata, enum tunable_id id, const char *identity _unused_)
+{
+	const struct plant *p = userdata;
+
+	return p->pinned == (int)id;
+}
+
 static void advance(struct plant *p)
 {
 	struct snapshot *s = p->snapshot;
@@ -145,7 +152,9 @@ void plant_run(struct plant *p, unsigned seconds)
 			.values = &p->values,
 			.changes_per_hour = p->changes_per_hour,
 			.moves_per_round = p->moves_per_round,
+			.unmet = p->unmet,
 			.placed = placed,
+			.pinned = pinned,
 			.userdata = p,
 		};
 		decide(p->decider, &in, &p->out);

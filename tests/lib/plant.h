@@ -34,6 +34,8 @@ struct plant {
 	enum outcome outcome; /* what act/ answers; DONE also makes the change in values */
 	bool no_nic_counters;
 	unsigned writes; /* changes that were DONE */
+	const struct unmet *unmet; /* may be NULL */
+	int pinned;                /* a setting, -1: none */
 	struct cpuset placed[32];
 	bool is_placed[32];
 };

@@ -308,6 +308,46 @@ START_TEST(lever_that_harms_is_let_go_at_once)
 }
 END_TEST
 
+/* A larger budget ends the squeezes, and its longer runs make each packet a little dearer: a good
+ * bargain for who looks at drops, none for who pays for the CPU; and explained. */
+START_TEST(cure_is_weighed_by_the_profiles_objective)
+{
+	char profile[160], error[512] = "";
+	const char *text, *objective = _i ? "cpu" : "drops";
+	json_t *d, *verdict;
+
+	snprintf(profile, sizeof(profile), "netdev_budget = [300, 1200];\nobjective = \"%s\";\n",
+		 objective);
+	live_boot(&l, &four_cpus);
+	live_start(&l, profile);
+	l.r.long_run = 400;
+	l.r.long_cost = 2.4;
+	queues(20000, 200, 4000);
+	live_run(&l, 120);
+	d = engine_explain(l.e, "netdev_budget-squeezed", error);
+	ck_assert_msg(d != NULL, "%s", error);
+	verdict = json_object_get(d, "verdict");
+	text = json_string_value(json_object_get(verdict, "text"));
+	ck_assert_str_eq(
+		json_string_value(json_object_get(json_object_get(verdict, "judged"), "objective")),
+		objective);
+	if (_i) {
+		ck_assert_msg(strstr(text, "worse (the profile's objective got worse)") &&
+				      strstr(text, "CPU time per packet from"),
+			      "%s", text);
+		ck_assert_uint_eq(l.kept, 0);
+		ck_assert_uint_eq(ledger_size(l.e->ledger), 0);
+		ck_assert_int_eq(BUDGET, 300);
+		settled(40, 2); /* one step, and back */
+	} else {
+		ck_assert_msg(strstr(text, "kept, squeezed went from") != NULL, "%s", text);
+		ck_assert_int_eq(BUDGET, 675);
+		settled(20, 2);
+	}
+	json_decref(d);
+}
+END_TEST
+
 START_TEST(long_runs_starve_tasks)
 {
 	live_boot(&l, &four_cpus);
@@ -539,6 +579,7 @@ int main(void)
 	tcase_add_test(t, late_ksoftirqd_is_no_budget_problem);
 	tcase_add_test(t, no_lever_helps_an_overloaded_host);
 	tcase_add_test(t, lever_that_harms_is_let_go_at_once);
+	tcase_add_loop_test(t, cure_is_weighed_by_the_profiles_objective, 0, 2);
 	tcase_add_test(t, long_runs_starve_tasks);
 	tcase_add_test(t, squeezes_that_change_their_cpu);
 	tcase_add_test(t, time_moves_in_whole_jiffies);

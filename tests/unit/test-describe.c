@@ -417,6 +417,29 @@ START_TEST(profiles)
 }
 END_TEST
 
+/* What udev sets of a NIC when it appears is named by file and line. */
+START_TEST(link_files_are_named)
+{
+	json_t *d;
+
+	boot(&four_cpus, "observe");
+	tree_write(m->tree, "etc/systemd/network/10-lan.link",
+		   "[Match]\nDriver=i40e\n[Link]\nIRQAffinityPolicy=spread\nRxChannels=\x01\xff\n");
+	start();
+	tick();
+	d = engine_status(e);
+	ck_assert_uint_eq(json_array_size(at(d, "link_files")), 2);
+	expect_text(d, "link_files.0.file", "/etc/systemd/network/10-lan.link");
+	ck_assert_int_eq(json_integer_value(at(d, "link_files.0.line")), 4);
+	expect_text(d, "link_files.0.setting", "irq_affinity");
+	SHOWN(show_status, d,
+	      "udev sets interrupts: /etc/systemd/network/10-lan.link:4 IRQAffinityPolicy=spread "
+	      "(softnetd's irq_affinity)",
+	      "udev sets channels: /etc/systemd/network/10-lan.link:5 RxChannels=");
+	json_decref(d);
+}
+END_TEST
+
 /* Tables fold to the busiest rows and say so. */
 START_TEST(large_host)
 {
@@ -450,7 +473,7 @@ START_TEST(drawing_takes_anything)
 		"7",
 		"\"x\"",
 		"{\"cpus\":[{}],\"nics\":[{},7],\"symptoms\":[{}],\"changes\":[{}],\"blind\":[{}],"
-		"\"sources\":7,\"rivals\":[1],\"obstacles\":[{}],\"pinned\":[{}]}",
+		"\"sources\":7,\"rivals\":[1],\"link_files\":[{},7],\"obstacles\":[{}],\"pinned\":[{}]}",
 		"{\"host\":[],\"daemon\":\"\",\"symptoms\":{\"a\":1},\"settings\":{\"a\":7}}",
 		"[{\"profile\":{\"kind\":7},\"complaints\":[{}],\"time\":1e300,\"since\":-1}]",
 	};
@@ -504,6 +527,7 @@ int main(void)
 	tcase_add_test(t, restoring);
 	tcase_add_test(t, history);
 	tcase_add_test(t, profiles);
+	tcase_add_test(t, link_files_are_named);
 	tcase_add_test(t, large_host);
 	tcase_add_test(t, drawing_takes_anything);
 	tcase_add_test(t, strange_names);

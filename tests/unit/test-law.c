@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
+#include "decide/low-rate.h"
 #include "decide/trial.h"
 #include "lib/run.h"
 
@@ -79,6 +80,7 @@ START_TEST(thresholds)
 	expect("on what the last %d ticks show, in at least %d of which its counter grew, and "
 	       "leaves after %d calm ticks",
 	       DETECT_TICKS, DETECT_GROWN, LEAVE_TICKS);
+	expect("it gets %g packets a second or more", RECEIVES_MIN);
 	expect("%g %% of the packets that arrived at a CPU were dropped; or %g %% of at least %d "
 	       "packets",
 	       percent(DROP_SHARE_ENTER), percent(DROP_SHARE_BURST), DROP_BURST_PACKETS);
@@ -103,6 +105,12 @@ START_TEST(thresholds)
 	       PINGPONG_RATE_MIN, percent(PINGPONG_WAIT_SHARE), PINGPONG_WAIT_USEC);
 	expect("for %d ticks an interrupt that softnetd placed", DETECT_TICKS);
 	expect("for %u seconds after the kernel logged", seconds(NOHZ_FRESH_USEC));
+	expect("%g to %g packets a second, for %u seconds without a break, until it gets less than half or "
+	       "more than twice of that",
+	       LOW_RATE_MIN, LOW_RATE_MAX, seconds(LOW_RATE_USEC));
+	for (size_t i = 0; i < _TUNABLE_MAX; i++)
+		if (tunables[i].for_latency)
+			expect("%s", tunables[i].id);
 	expect("nothing is changed for %u seconds", seconds(HANDS_OFF_USEC));
 }
 END_TEST
@@ -117,7 +125,12 @@ START_TEST(trial)
 	expect("the load stayed between %g and %g times what it was", LOAD_MIN, LOAD_MAX);
 	expect("not cost more than %g times the CPU time", GUARD_MAX);
 	expect("withdrawn for %d ticks and made again for %d", WITHDRAW_TICKS, AGAIN_TICKS);
-	expect("watched for %d times %d ticks", LONG_STRETCHES, JUDGE_TICKS);
+	expect("above %g times what it was", OBJECTIVE_WORSE);
+	expect("dropped packets %g %%, squeezed runs %g %%, waiting softirqs %g \\(mcs a packet, "
+	       "waiting tasks %g %% of the time",
+	       percent(DROPS_FLOOR), percent(SQUEEZES_FLOOR), WAIT_FLOOR, percent(WAKEUP_FLOOR));
+	expect("by %g %%, CPU time by %g %%", percent(EFFECT_MIN), percent(CPU_EFFECT_MIN));
+	expect("%d ticks without a reading", PATIENCE_TICKS);
 	expect("counted over %d ticks before and %d after", RARE_BASELINE_TICKS, RARE_TICKS);
 	expect("for %g %% of its time in softirq that was not before, for %d ticks in a row",
 	       percent(SATURATED), WORSE_TICKS);

@@ -147,8 +147,9 @@ START_TEST(match_rules)
 		   "  { kernel = \"rt\"; }, { unit = \"system-getty.slice\"; },\n"
 		   "  { unit = \"dev\\\\x2dsda@1:2.scope\"; packet_rate = (1, 2); }\n"
 		   ");\n"
-		   "priority = 7;\n");
+		   "priority = 7;\nobjective = \"drops\";\n");
 	p = load("x");
+	ck_assert_int_eq(p->objective, OBJECTIVE_DROPS);
 	ck_assert_int_eq(p->priority, 7);
 	ck_assert_uint_eq(p->n_matches, 4);
 	ck_assert_str_eq(p->match[0].unit, "a.service");
@@ -165,6 +166,7 @@ START_TEST(match_rules)
 	heir = load("y");
 	ck_assert_uint_eq(heir->n_matches, 0);
 	ck_assert_int_eq(heir->priority, 0);
+	ck_assert_int_eq(heir->objective, OBJECTIVE_DROPS); /* … but this is */
 	profile_free(heir);
 	tree_write(t.tree, "etc/profiles/x.conf.d/10.conf", "match = ();");
 	heir = load("x");
@@ -218,6 +220,7 @@ static const struct {
 	{"irq_affinity = \"0-3\";", 1, "only { on_foreign"},
 	{"irq_affinity = [0, 3];", 1, "only { on_foreign"},
 	{"description = 5;", 1, "description expects a string"},
+	{"objective = \"latency\";", 1, "objective expects"},
 	{"place_despite_irqbalance = \"yes\";", 1, "true or false, not a string"},
 	{"placement = 1;", 1, "\"leave\", \"spread\" or \"pack\", not a number"},
 	{"nics = { match = \"a\"; };", 1, "nics expects a list of groups"},

@@ -30,6 +30,7 @@ static void setup(void)
 					    .has_cpus = true,
 					    .cpus = cpuset_of(1)};
 	profile->place_despite_irqbalance = true;
+	profile->objective = OBJECTIVE_WAIT;
 }
 
 static void teardown(void)
@@ -348,6 +349,7 @@ START_TEST(the_profile_comes_back)
 	ck_assert_int_eq(p->nic[0].placement, PLACEMENT_PACK);
 	ck_assert(p->nic[0].has_cpus && cpuset_has(&p->nic[0].cpus, 1));
 	ck_assert(p->place_despite_irqbalance);
+	ck_assert_int_eq(p->objective, OBJECTIVE_WAIT);
 	fclose(in);
 }
 END_TEST
