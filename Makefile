@@ -102,6 +102,12 @@ check-built: all $(addprefix $(BUILD)/tests/,$(UNIT_TESTS)) $(addprefix $(BUILD)
 check-sanitize:
 	@$(MAKE) --no-print-directory check SANITIZE=1
 
+## soak: a simulated life of 100,000 ticks (SOAK_TICKS=...); make check runs a shorter one
+SOAK_TICKS ?= 100000
+.PHONY: soak
+soak: $(BUILD)/tests/test-soak
+	@SOAK_TICKS=$(SOAK_TICKS) $<
+
 ## fuzz: search with libFuzzer, SECONDS_EACH=60 a target (FUZZER=fuzz-softnet: one target)
 SECONDS_EACH ?= 60
 fuzz:
