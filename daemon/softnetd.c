@@ -462,15 +462,19 @@ static int add_buses(struct daemon *d, const struct options *o)
 	const char *address = o->bus && !streq(o->bus, "system") ? o->bus : NULL;
 	int r;
 
-	r = holds_new(d->event, d->engine, &d->holds);
+	r = holds_new(d->event, d->io, d->engine, &d->holds);
 	if (r < 0)
 		return r;
 	r = bus_server_new(d->event, d->io, d->engine, d->holds, &d->bus);
 	if (r < 0)
 		log_warning_errno(r, "No socket for softnetctl at /run/softnetd/bus");
-	return wants_bus(d, o)
-		       ? system_bus_new(d->event, d->engine, d->holds, address, &d->system_bus)
-		       : 0;
+	r = wants_bus(d, o) ? system_bus_new(d->event, d->engine, d->holds, address, &d->system_bus)
+			    : 0;
+	if (r < 0)
+		return r;
+	/* Clients are told, so there must be a way to tell them. */
+	holds_take_up(d->holds);
+	return 0;
 }
 
 static int run(struct daemon *d, const struct options *o)

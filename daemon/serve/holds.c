@@ -4,7 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
+
+#include "base/log.h"
+#include "serve/holds-file.h"
 
 struct held {
 	struct holds *holds;
@@ -12,25 +16,19 @@ struct held {
 	uint32_t cookie;
 	const void *client;      /* NULL: it follows a process */
 	sd_event_source *ending; /* the process's pidfd, which it owns */
+	/* of a process */
+	pid_t pid;
+	uint64_t start; /* process_start(); 0: not known, and not kept */
+	char *profile, *reason;
 };
 
 struct holds {
 	sd_event *event;
+	struct io *io;
 	struct engine *engine;
-	struct held *first;
+	struct held *first; /* newest first */
+	bool unsaved;       /* said already that they cannot be kept */
 };
-
-int holds_new(sd_event *event, struct engine *engine, struct holds **ret)
-{
-	struct holds *h = calloc(1, sizeof(*h));
-
-	if (!h)
-		return -ENOMEM;
-	h->event = event;
-	h->engine = engine;
-	*ret = h;
-	return 0;
-}
 
 static void held_free(struct held *one)
 {
@@ -41,7 +39,43 @@ static void held_free(struct held *one)
 	if (*p)
 		*p = one->next;
 	sd_event_source_disable_unref(one->ending);
+	free(one->profile);
+	free(one->reason);
 	free(one);
+}
+
+static int collect(const struct holds *h, struct kept_holds *ret)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (const struct held *one = h->first; one; one = one->next)
+		n++;
+	/* oldest first */
+	for (size_t k = n; k > 0 && r >= 0; k--) {
+		const struct held *one = h->first;
+
+		for (size_t i = 1; i < k; i++)
+			one = one->next;
+		if (one->start > 0)
+			r = kept_holds_add(ret, one->pid, one->start, one->profile, one->reason);
+	}
+	return r;
+}
+
+/* A hold that is not kept is in force all the same: until the daemon ends. */
+static void keep(struct holds *h)
+{
+	_cleanup_(kept_holds_done) struct kept_holds kept = {};
+	int r = collect(h, &kept);
+
+	if (r >= 0)
+		r = kept_holds_write(h->io, &kept);
+	if (r < 0 && !h->unsaved)
+		log_warning_errno(r,
+				  "/run/softnetd/holds.json cannot be written: holds will end with "
+				  "this softnetd");
+	h->unsaved = r < 0;
 }
 
 void holds_forget(struct holds *h)
@@ -60,10 +94,12 @@ void holds_free(struct holds *h)
 
 static void end(struct held *one)
 {
-	struct engine *engine = one->holds->engine;
+	struct holds *h = one->holds;
+	struct engine *engine = h->engine;
 	uint32_t cookie = one->cookie;
 
 	held_free(one);
+	keep(h);
 	(void)engine_release_hold(engine, cookie);
 }
 
@@ -113,6 +149,20 @@ static int follow_process(struct held *one, int pidfd)
 	return 0;
 }
 
+/* What the next daemon needs to know it again. */
+static int describe(struct held *one, pid_t pid, const char *profile, const char *reason)
+{
+	one->pid = pid;
+	one->profile = strdup(profile);
+	one->reason = strdup(reason);
+	if (!one->profile || !one->reason)
+		return -ENOMEM;
+	/* 0: it is in no pid namespace that can be seen from here, and will not be found again. */
+	if (pid == 0 || process_start(pid, &one->start) < 0)
+		one->start = 0;
+	return 0;
+}
+
 int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const char *profile,
 	      const char *reason, uint32_t *ret_cookie, struct complaints *c)
 {
@@ -136,6 +186,8 @@ int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const c
 	one->client = pidfd < 0 ? client : NULL;
 	if (pidfd >= 0)
 		r = follow_process(one, pidfd);
+	if (r >= 0 && pidfd >= 0)
+		r = describe(one, pid, profile, reason);
 	if (r >= 0) {
 		snprintf(holder, sizeof(holder), "pid %d", pid);
 		r = engine_hold(h->engine, profile, holder, reason, &one->cookie, c);
@@ -146,7 +198,74 @@ int holds_add(struct holds *h, const void *client, pid_t pid, int pidfd, const c
 	}
 	one->next = h->first;
 	h->first = one;
+	if (pidfd >= 0)
+		keep(h);
 	*ret_cookie = one->cookie;
+	return 0;
+}
+
+/* One hold of the daemon before; false with WHY when its process is not there any more. */
+static bool take_up(struct holds *h, const struct kept_hold *k, char *why, size_t size)
+{
+	_cleanup_(complaints_done) struct complaints complaints = {};
+	_cleanup_close_ int pidfd = pidfd_open(k->pid, 0);
+	uint64_t start;
+	uint32_t cookie;
+	int r;
+
+	/* With the descriptor in hand the pid cannot become another's while it is looked at. */
+	if (pidfd < 0 || process_start(k->pid, &start) < 0) {
+		snprintf(why, size, "it ended meanwhile");
+		return false;
+	}
+	if (start != k->start) {
+		snprintf(why, size, "it ended meanwhile, and its pid is another process's");
+		return false;
+	}
+	r = holds_add(h, NULL, k->pid, pidfd, k->profile, k->reason, &cookie, &complaints);
+	if (r < 0)
+		snprintf(why, size, "%s",
+			 complaints.n > 0 ? complaints.item[0].text : strerror(-r));
+	return r >= 0;
+}
+
+void holds_take_up(struct holds *h)
+{
+	_cleanup_(kept_holds_done) struct kept_holds kept = {};
+	int r = kept_holds_read(h->io, &kept);
+	char why[256];
+
+	if (r == -ESTALE)
+		log_info("/run/softnetd/holds.json is of another boot: its holds are over");
+	else if (r == -EBADMSG)
+		log_warning("/run/softnetd/holds.json is malformed: no hold is taken up again");
+	else if (r < 0)
+		log_warning_errno(r, "/run/softnetd/holds.json cannot be read: no hold is taken up "
+				     "again");
+	for (size_t i = 0; i < kept.n; i++) {
+		const struct kept_hold *k = &kept.hold[i];
+
+		if (take_up(h, k, why, sizeof(why)))
+			log_notice("Profile %s is held by pid %d as before the restart", k->profile,
+				   (int)k->pid);
+		else
+			log_notice("Profile %.64s is not held by pid %d any more: %s", k->profile,
+				   (int)k->pid, why);
+	}
+	if (r < 0 || kept.n > 0)
+		keep(h);
+}
+
+int holds_new(sd_event *event, struct io *io, struct engine *engine, struct holds **ret)
+{
+	struct holds *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	h->event = event;
+	h->io = io;
+	h->engine = engine;
+	*ret = h;
 	return 0;
 }
 

@@ -3,20 +3,25 @@
  * How long clients hold a profile; that they do, and which one counts, is the engine's. A hold ends
  * when it is released, and by itself with what it follows: its client's connection, or the process of
  * a pidfd, and then not with the connection: a command that runs on under a client that was killed
- * keeps its profile.
+ * keeps its profile, also over a restart of the daemon (serve/holds-file.h).
  */
 #pragma once
 
 #include <systemd/sd-event.h>
 
 #include "base/complaint.h"
+#include "base/io.h"
 #include "engine.h"
 
 struct holds;
 
-/* EVENT and ENGINE must outlive the holds. */
-int holds_new(sd_event *event, struct engine *engine, struct holds **ret);
-/* Ends watching; the engine's holds stay, since it stops too. To be called before the clients go. */
+/* EVENT, IO and ENGINE must outlive the holds. */
+int holds_new(sd_event *event, struct io *io, struct engine *engine, struct holds **ret);
+/* Those that the daemon before kept are in force again, of processes that still are the same. What cannot be
+ * taken up is logged. */
+void holds_take_up(struct holds *h);
+/* Ends watching; the engine's holds stay, since it stops too, and so does what is kept of them. To be called
+ * before the clients go. */
 void holds_forget(struct holds *h);
 void holds_free(struct holds *h);
 DEFINE_CLEANUP(struct holds *, holds_free);

@@ -256,11 +256,13 @@ static _unused_ int serve(size_t status_size, int ready)
 	if (r >= 0)
 		r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
 	if (r >= 0)
-		r = holds_new(event, &engine, &holds);
+		r = holds_new(event, io, &engine, &holds);
 	if (r >= 0)
 		r = bus_server_new(event, io, &engine, holds, &engine.server);
 	if (r >= 0 && bus_address)
 		r = system_bus_new(event, &engine, holds, bus_address, &engine.system_bus);
+	if (r >= 0)
+		holds_take_up(holds);
 	if (r >= 0)
 		r = write(ready, "", 1) == 1 ? 0 : -EPIPE;
 	close(ready);

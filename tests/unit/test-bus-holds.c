@@ -157,6 +157,154 @@ START_TEST(test_stop_while_held)
 }
 END_TEST
 
+/* ---- over a restart ---- */
+
+#define HOLDS "run/softnetd/holds.json"
+#define BOOT  "11111111-2222-3333-4444-555555555555"
+
+static void boot_id(const char *id)
+{
+	tree_printf(tree, "proc/sys/kernel/random/boot_id", "%s\n", id);
+}
+
+/* What a daemon that is gone left behind, for PID as begun at START. */
+static void left_behind(const char *boot, pid_t pid, uint64_t start_time, const char *profile)
+{
+	boot_id(BOOT);
+	tree_printf(tree, HOLDS,
+		    "{\"version\":1,\"boot_id\":\"%s\",\"holds\":[{\"pid\":%d,\"start\":%llu,"
+		    "\"profile\":\"%s\",\"reason\":\"test\"}]}",
+		    boot, (int)pid, (unsigned long long)start_time, profile);
+}
+
+/* SIGTERM or SIGKILL: the hold is there again, in its old order, and ends with its process. */
+START_TEST(test_hold_outlives_a_restart)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *reader = NULL;
+	_cleanup_close_ int one = -1, two = -1;
+	pid_t first, second;
+	sd_bus *bus;
+
+	boot_id(BOOT);
+	start(3);
+	bus = connect_client();
+	first = sleeper(&one);
+	second = sleeper(&two);
+	ck_assert_int_ge(hold_process(bus, "throughput", one, NULL), 0);
+	ck_assert_int_ge(hold_process(bus, "realtime", two, NULL), 0);
+	hold_client(bus, "powersave", ""); /* this one ends with its connection */
+	sd_bus_close_unref(bus);
+	if (_i) {
+		ck_assert_int_eq(kill(server, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(server, NULL, 0), server);
+	} else {
+		stop();
+	}
+	start(3);
+	reader = connect_client();
+	expect_profile_soon(reader, "realtime");
+	kill_sleeper(second);
+	expect_profile_soon(reader, "throughput");
+	kill_sleeper(first);
+	expect_profile_soon(reader, "balanced");
+	/* Nothing is kept of what ended. */
+	for (unsigned i = 0; i < 500 && tree_has(tree, HOLDS); i++)
+		usleep(10000);
+	ck_assert(!tree_has(tree, HOLDS));
+	stop();
+}
+END_TEST
+
+START_TEST(test_hold_ended_while_nobody_looked)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *reader = NULL;
+	_cleanup_close_ int pidfd = -1;
+	uint64_t began;
+	pid_t pid = sleeper(&pidfd);
+
+	ck_assert_int_eq(process_start(pid, &began), 0);
+	left_behind(BOOT, pid, began, "throughput");
+	kill_sleeper(pid);
+	start(3);
+	reader = connect_client();
+	expect_property(reader, "Profile", "balanced");
+	ck_assert(!tree_has(tree, HOLDS));
+	stop();
+}
+END_TEST
+
+/* The same pid, but not the same process, boot, or a profile that there is. */
+START_TEST(test_hold_that_is_not_taken_up)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *reader = NULL;
+	_cleanup_close_ int pidfd = -1;
+	pid_t pid = sleeper(&pidfd);
+	uint64_t began;
+
+	ck_assert_int_eq(process_start(pid, &began), 0);
+	switch (_i) {
+	case 0: /* all is well: what the others differ from */
+		left_behind(BOOT, pid, began, "throughput");
+		break;
+	case 1:
+		left_behind(BOOT, pid, began - 1, "throughput");
+		break;
+	case 2:
+		left_behind("66666666-2222-3333-4444-555555555555", pid, began, "throughput");
+		break;
+	case 3:
+		left_behind(BOOT, pid, began, "bad");
+		break;
+	case 4:
+		left_behind(BOOT, pid, began, "throughput");
+		tree_remove(tree, "proc/sys/kernel/random/boot_id");
+		break;
+	}
+	start(3);
+	reader = connect_client();
+	expect_property(reader, "Profile", _i == 0 ? "throughput" : "balanced");
+	ck_assert_int_eq(tree_has(tree, HOLDS), _i == 0);
+	stop();
+	kill_sleeper(pid);
+}
+END_TEST
+
+START_TEST(test_malformed_holds_file)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[]",
+		"7",
+		"\xff\x00",
+		"{\"version\":1}",
+		"{\"version\":2,\"boot_id\":\"" BOOT "\",\"holds\":[]}",
+		"{\"version\":1,\"boot_id\":7,\"holds\":[]}",
+		"{\"version\":1,\"boot_id\":\"" BOOT "\",\"holds\":{}}",
+		"{\"version\":1,\"boot_id\":\"" BOOT "\",\"holds\":[7]}",
+		"{\"version\":1,\"boot_id\":\"" BOOT "\",\"holds\":[{\"pid\":-1,\"start\":1,"
+		"\"profile\":\"a\",\"reason\":\"\"}]}",
+		"{\"version\":1,\"boot_id\":\"" BOOT
+		"\",\"holds\":[{\"pid\":99999999999,\"start\":1,"
+		"\"profile\":\"a\",\"reason\":\"\"}]}",
+		"{\"version\":1,\"boot_id\":\"" BOOT "\",\"holds\":[{\"pid\":1,\"start\":-1,"
+		"\"profile\":\"a\",\"reason\":\"\"}]}",
+		"{\"version\":1,\"boot_id\":\"" BOOT "\",\"holds\":[{\"pid\":1,\"start\":1,"
+		"\"profile\":null,\"reason\":\"\"}]}",
+	};
+	_cleanup_(sd_bus_unrefp) sd_bus *reader = NULL;
+
+	boot_id(BOOT);
+	tree_write(tree, HOLDS, texts[_i]);
+	start(3);
+	reader = connect_client();
+	expect_property(reader, "Profile", "balanced");
+	/* It is not looked at for ever. */
+	ck_assert(!tree_has(tree, HOLDS));
+	stop();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("bus-holds");
@@ -168,5 +316,9 @@ int main(void)
 	tcase_add_test(t, test_hold_follows_a_process_and_not_the_client);
 	tcase_add_test(t, test_hold_that_cannot_be);
 	tcase_add_test(t, test_stop_while_held);
+	tcase_add_loop_test(t, test_hold_outlives_a_restart, 0, 2);
+	tcase_add_test(t, test_hold_ended_while_nobody_looked);
+	tcase_add_loop_test(t, test_hold_that_is_not_taken_up, 0, 5);
+	tcase_add_loop_test(t, test_malformed_holds_file, 0, 14);
 	return run_suite("bus-holds", t);
 }

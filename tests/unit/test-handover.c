@@ -40,6 +40,7 @@ static void teardown(void)
 
 static void lagging(enum handover why)
 {
+	p.cpu[1].packets = 50000;
 	p.cpu[1].lag_run = 0.3;
 	p.cpu[1].lag_wait = 0.4;
 	p.cpu[1].handover[why] = 800;

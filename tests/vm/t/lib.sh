@@ -104,14 +104,15 @@ until_true()
 	return 1
 }
 
-# pktgen DELAY_NS: a steady flow through a veth pair, all on CPU 0, until pktgen_end
+# pktgen DELAY_NS [CPU]: a steady flow through a veth pair, all on CPU 0 or that one, until pktgen_end
 pktgen()
 {
 	$IP link add va type veth peer name vb
 	$IP link set va up
 	$IP link set vb up
 	sleep 0.5
-	echo "add_device va@0" >/proc/net/pktgen/kpktgend_0
+	K=/proc/net/pktgen/kpktgend_${2:-0}
+	echo "add_device va@0" >"$K"
 	for c in "count 0" "pkt_size 60" "clone_skb 0" "dst_mac ff:ff:ff:ff:ff:ff" "dst 10.9.0.2" "delay $1"; do
 		echo "$c" >/proc/net/pktgen/va@0
 	done
@@ -123,7 +124,7 @@ pktgen_end()
 {
 	echo stop >/proc/net/pktgen/pgctrl
 	wait $P
-	echo rem_device_all >/proc/net/pktgen/kpktgend_0
+	echo rem_device_all >"$K"
 	$IP link del va
 }
 

@@ -38,6 +38,8 @@ for i in 1 2; do
 	taskset -c 1 sh -c 'while :; do n=0; while [ $n -lt 300 ]; do n=$((n + 1)); done; sleep 0.01; done' &
 	TASKS="$TASKS $!"
 done
+# … and packets, or softnetd would take it for no matter of its own
+pktgen 100000 1
 sleep 2
 head -3 /proc/softirq_stat | sed 's/^/# /'
 daemon_start hog
@@ -65,6 +67,7 @@ is "$(time_us)" 16000 "and the admin's value is back"
 kill $TASKS
 rm /tmp/hog
 wait $H
+pktgen_end
 defaults
 
 # --- more NOHZ attempts than the log tells
