@@ -349,7 +349,8 @@ static bool needs_slow_looks(const struct engine *e)
 {
 	const struct change *on_trial;
 
-	if (e->profile->objective == OBJECTIVE_WAIT && decider_trials(e->decider, &on_trial, 1) > 0)
+	if (decider_trials(e->decider, &on_trial, 1) > 0 &&
+	    (e->profile->objective == OBJECTIVE_WAIT || on_trial->symptom == SYMPTOM_KSOFTIRQD_LAG))
 		return true;
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
