@@ -59,7 +59,7 @@ softnetctl status --json >/tmp/status.json
 ok $? "root sees the status"
 as_nobody softnetctl status >/tmp/nobody
 ok $? "so does another user"
-as_nobody softnetctl set busy_poll=10 >/tmp/out 2>&1
+as_nobody softnetctl set busy_poll 10 >/tmp/out 2>&1
 is "$? $(value busy_poll)" "4 0" "who may not set anything"
 is "$(value netdev_budget)" 300 "a healthy host is left alone"
 
