@@ -127,6 +127,7 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
+	bool napis_due; /* NAPI threads were switched: they have to be found */
 	struct cpuset receive_cpus; /* where NICs' interrupts arrived when the policy was applied */
 	bool taking_over; /* kept settings of a predecessor: what its trials proved stays, too */
 	bool policy_due;  /* interrupts of the profile's placement still have to move */
@@ -192,6 +193,8 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+void describe_queues(const struct engine *e, unsigned nic, json_t *d);
 /* engine-describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
  * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */

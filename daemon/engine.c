@@ -353,6 +353,24 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	return r;
 }
 
+/* NAPI instances came with other ids or threads: what the profile states about them is due again.
+ */
+static int follow_napis(struct engine *e)
+{
+	int r;
+
+	if (TAKE(e->napis_due, false)) {
+		r = observer_look_at_napis(e->observer, e->topology);
+		if (r < 0)
+			return log_oom();
+		e->policy_due = true;
+	}
+	/* With a NIC that came or went the whole machine is looked at again, and that brings it. */
+	if (observer_napis_changed(e->observer) && !observer_topology_changed(e->observer))
+		e->policy_due = true;
+	return 0;
+}
+
 /* A symptom deserves slow looks: affinities and ksoftirqd are evidence. So does a trial that is judged
  * by ksoftirqd's waiting, also when its symptom is gone. */
 static bool needs_slow_looks(const struct engine *e)
@@ -383,6 +401,9 @@ int engine_tick(struct engine *e)
 	r = observer_read(e->observer, e->topology, slow, e->snapshot);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read the sensors");
+	r = follow_napis(e);
+	if (r < 0)
+		return r;
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
 		/* What a hotplug made of a setting is looked at when the machine is quiet again. */

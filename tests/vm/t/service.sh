@@ -19,6 +19,25 @@ ok $? "softnetctl reaches it"
 softnetctl profile set stated >/tmp/set 2>&1
 ok $? "a profile is switched"
 is "$(cat /proc/sys/net/core/busy_poll)" 50 "its value is written through the sandbox"
+# A NIC's settings need capabilities as well, and threads a place.
+for n in /sys/class/net/*; do
+	[ ! -e $n/device/driver ] || NIC=${n##*/}
+done
+if [ -n "$NIC" ]; then
+	$IP link set "$NIC" up
+	echo "nics = ( { match = \"$NIC\"; napi_threaded = \"enabled\"; napi_threads = \"near\";
+		gro_flush_timeout = 20000; } );" >/etc/softnetd/profiles/threaded.conf
+	softnetctl profile set threaded >/tmp/set 2>&1
+	sleep 3
+	is "$(cat /sys/class/net/$NIC/threaded /sys/class/net/$NIC/gro_flush_timeout | tr '\n' ' ')" \
+		"1 20000 " "NAPI settings are written through the sandbox"
+	softnetctl history >/tmp/history
+	grep 'napi_thread_affinity.* done ' /tmp/history | sed 's/^/# /'
+	grep -q 'napi_thread_affinity.* done ' /tmp/history
+	ok $? "and a NAPI thread is placed"
+	softnetctl profile set stated >/tmp/set 2>&1
+	is "$(cat /sys/class/net/$NIC/threaded)" 0 "another profile takes them back"
+fi
 systemctl reload softnetd
 ok $? "systemctl reload"
 is "$(systemctl is-active softnetd)" active "it is active still"
