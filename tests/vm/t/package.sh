@@ -121,8 +121,7 @@ kill $w
 wait $w 2>/dev/null
 active && [ "$(state MainPID)" != "$old" ]
 ok $? "the service was restarted"
-sort -u /tmp/values | tr '\n' ' ' >/tmp/seen
-is "$(sort -nu /tmp/values | tr '\n' ' ')" "50 $b " "and no value bounced meanwhile"
+is "$(sort -nu /tmp/values | tr '\n' ' ')" "$(printf '50\n%s\n' "$b" | sort -n | tr '\n' ' ')" "and no value bounced meanwhile"
 pktgen_end
 
 # --- ended by force
