@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "engine-describe-parts.h"
+#include "decide/nic.h"
 
 void engine_tell(struct engine *e, const struct engine_event *ev)
 {
@@ -23,7 +23,8 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 
 	unmet_note(e->unmet, c, r->outcome, r->value);
 	/* What was so already is no event. */
-	if (r->outcome == OUTCOME_UNCHANGED || engine_is_repeat(e, c, r))
+	if (r->outcome == OUTCOME_UNCHANGED || (c->implied && r->outcome == OUTCOME_UNSUPPORTED) ||
+	    engine_is_repeat(e, c, r))
 		return;
 	if (r->outcome == OUTCOME_ADVISED && engine_hush(e, c->id))
 		return;
@@ -60,6 +61,16 @@ static void follow(struct engine *e, const struct change *c, const struct result
 		e->values.host[c->tunable].blocked = r->outcome == OUTCOME_READ_ONLY;
 		return;
 	}
+	if (c->target.scope == SCOPE_NAPI && c->tunable <= TUNABLE_IRQ_SUSPEND_TIMEOUT)
+		for (unsigned i = 0; i < e->topology->n_napis; i++)
+			if (streq(e->topology->napi[i].identity, c->target.identity))
+				(void)parse_u64(
+					r->value, 10,
+					&e->topology->napi[i]
+						 .setting[c->tunable - TUNABLE_NAPI_THREADED]);
+	/* Threads come and go with it. */
+	if (c->tunable == TUNABLE_NAPI_THREADED && r->outcome == OUTCOME_DONE)
+		e->napis_due = true;
 	if (c->tunable != TUNABLE_IRQ_AFFINITY)
 		return;
 	for (unsigned i = 0; i < e->topology->n_irqs; i++) {
@@ -93,20 +104,26 @@ int engine_change(struct engine *e, const struct change *c, struct result *ret)
 	return r;
 }
 
-static bool coupled(const struct change *a, const struct change *b)
+/* How many of the N changes belong together, from the first on. */
+static size_t couple_size(const struct change *changes, size_t n)
 {
-	return tunables[a->tunable].coupled == b->tunable &&
-	       streq(a->target.identity, b->target.identity);
+	size_t size = 1;
+
+	while (size < MIN(n, (size_t)COUPLE_MAX) &&
+	       tunable_coupled(changes[0].tunable, changes[size].tunable) &&
+	       streq(changes[0].target.identity, changes[size].target.identity))
+		size++;
+	return size;
 }
 
-static void change_couple(struct engine *e, const struct change *pair)
+static void change_couple(struct engine *e, const struct change *changes, size_t n)
 {
-	struct result results[2];
+	struct result results[COUPLE_MAX];
 
-	act_apply_coupled(actuator_for(e, &pair[0]), e->topology, pair, 2,
-			  e->profile->setting[pair[0].tunable].on_foreign, results);
-	for (size_t i = 0; i < 2; i++)
-		note_result(e, &pair[i], &results[i]);
+	act_apply_coupled(actuator_for(e, &changes[0]), e->topology, changes, n,
+			  e->profile->setting[changes[0].tunable].on_foreign, results);
+	for (size_t i = 0; i < n; i++)
+		note_result(e, &changes[i], &results[i]);
 }
 
 bool engine_pinned(void *userdata, enum tunable_id id, const char *identity)
@@ -175,6 +192,40 @@ static void know_from(struct engine *e, struct change *c)
 		c->from[0] = '\0';
 }
 
+static bool couple_is_pinned(const struct engine *e, const struct change *changes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (engine_pinned((void *)e, changes[i].tunable, changes[i].target.identity))
+			return true;
+	return false;
+}
+
+/* What the profile states about NICs beside their interrupts. What holds already is only read. */
+static int policy_of_nics(struct engine *e)
+{
+	for (unsigned nic = 0; nic < e->topology->n_nics; nic++) {
+		_cleanup_free_ struct change *changes = NULL;
+		int n = nic_policy(e->topology, e->profile, nic, &changes);
+		struct result r;
+
+		if (n < 0)
+			return log_oom();
+		for (size_t i = 0, size; i < (size_t)n; i += size) {
+			size = couple_size(&changes[i], (size_t)n - i);
+			/* One that an admin set takes its couple out of the profile's hands. */
+			if (couple_is_pinned(e, &changes[i], size))
+				continue;
+			for (size_t k = 0; k < size; k++)
+				know_from(e, &changes[i + k]);
+			if (size > 1)
+				change_couple(e, &changes[i], size);
+			else
+				engine_change(e, &changes[i], &r);
+		}
+	}
+	return 0;
+}
+
 /* N changes of a policy. MOVES counts those of interrupts; false when there were enough of them. */
 static bool state(struct engine *e, struct change *changes, size_t n, unsigned *moves)
 {
@@ -184,9 +235,9 @@ static bool state(struct engine *e, struct change *changes, size_t n, unsigned *
 		if (engine_pinned(e, changes[i].tunable, changes[i].target.identity))
 			continue;
 		know_from(e, &changes[i]);
-		if (i + 1 < n && coupled(&changes[i], &changes[i + 1])) {
+		if (couple_size(&changes[i], n - i) == 2) {
 			know_from(e, &changes[i + 1]);
-			change_couple(e, &changes[i]);
+			change_couple(e, &changes[i], 2);
 			i++;
 			continue;
 		}
@@ -224,7 +275,7 @@ int engine_policy(struct engine *e)
 	while ((n = decide_power(e->topology, e->profile, &at, changes, CHANGES_MAX * 4)) > 0)
 		state(e, changes, n, &moves);
 	e->receive_cpus = topology_receive_cpus(e->topology);
-	return 0;
+	return policy_of_nics(e);
 }
 
 /* Interrupts arrive at CPUs that have not been looked after yet. Where they do not arrive any more
@@ -245,7 +296,7 @@ void engine_follow_interrupts(struct engine *e)
 static bool entry_target(const struct engine *e, const struct ledger_entry *entry,
 			 struct target *ret)
 {
-	if (target_by_identity(e->topology, tunables[entry->tunable].scope, entry->identity, ret))
+	if (topology_find_target(e->topology, entry->tunable, entry->identity, ret) >= 0)
 		return true;
 	*ret = (struct target){.scope = tunables[entry->tunable].scope, .number = entry->number};
 	append_text(ret->identity, sizeof(ret->identity), "%s", entry->identity);
@@ -323,14 +374,39 @@ void engine_sweep(struct engine *e)
 	}
 }
 
+/* The same for a setting of a NIC. One that is gone waits for it. */
+static bool nic_setting_wanted(const struct engine *e, const struct ledger_entry *entry)
+{
+	const struct nic *nic = topology_nic_of_identity(e->topology, entry->identity);
+	enum tunable_id id = entry->tunable;
+	const struct nic_rule *rule;
+
+	if (!nic)
+		return true;
+	if (id == TUNABLE_NAPI_THREAD_AFFINITY) {
+		rule = profile_nic_rule(e->profile, nic->name);
+		return rule && rule->napi_threads != NAPI_THREADS_LEAVE;
+	}
+	if (profile_nic_setting(e->profile, nic->name, id)->kind == SETTING_VALUE)
+		return true;
+	/* Switched off for fixed values. */
+	return (id == TUNABLE_COALESCE_ADAPTIVE_RX || id == TUNABLE_COALESCE_ADAPTIVE_TX) &&
+	       (profile_nic_setting(e->profile, nic->name, id + 1)->kind == SETTING_VALUE ||
+		profile_nic_setting(e->profile, nic->name, id + 2)->kind == SETTING_VALUE);
+}
+
 /* Whether the profile still wants a setting changed that is in the ledger. */
 static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 {
+	const struct profile_setting *setting = &e->profile->setting[entry->tunable];
+	int64_t value;
 	const struct irq *irq;
 	const struct nic_rule *rule;
 
 	if (engine_pinned((void *)e, entry->tunable, entry->identity))
 		return true;
+	if (tunable_of_nic(&tunables[entry->tunable]))
+		return nic_setting_wanted(e, entry);
 	/* Threads end with ifdown, and new ones come. */
 	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
 	    !topology_irq_by_thread(e->topology, entry->identity))
@@ -341,7 +417,10 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 	    !e->topology->cpu_latency)
 		return true;
 	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
-		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
+		return setting->kind == SETTING_VALUE ||
+		       (e->taking_over && entry->class == CLASS_TRIAL &&
+			setting->kind == SETTING_RANGE && parse_i64(entry->written, &value) >= 0 &&
+			value >= setting->low && value <= setting->high);
 	irq = topology_irq_by_identity(e->topology, entry->identity);
 	if (!irq || irq->nic < 0)
 		return false;
@@ -376,6 +455,15 @@ void engine_forget_ended(struct engine *e)
 		(void)entry_target(e, entry, &target);
 		give_back(e, entry->tunable, &target, "the thread has ended");
 	}
+}
+
+void engine_drop_trial(struct engine *e)
+{
+	const struct change *c;
+
+	if (decider_trials(e->decider, &c, 1) > 0 &&
+	    ledger_find(e->ledger, c->tunable, c->target.identity))
+		give_back(e, c->tunable, &c->target, "softnetd stops before its trial is over");
 }
 
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a
@@ -433,64 +521,70 @@ int engine_give_back_all(struct engine *e, struct restore_report *ret)
 
 /* ---- what an admin asks for ---- */
 
+/* Whether TEXT, as an admin wrote it, means TARGET. "" means all. */
+static bool names_target(const struct topology *t, const char *text, const struct target *target)
+{
+	const struct policy *policy;
+	const struct irq *irq;
+	struct cpuset cpus;
+	char name[TARGET_LABEL_MAX];
+
+	if (!*text || streq(text, target->identity))
+		return true;
+	switch (target->scope) {
+	case SCOPE_HOST:
+		return false;
+	case SCOPE_IRQ:
+		irq = topology_irq_by_identity(t, target->identity);
+		snprintf(name, sizeof(name), "%u", target->number);
+		return streq(text, name) || (irq && streq(text, irq->name));
+	case SCOPE_POLICY:
+		policy = topology_policy_by_identity(t, target->identity);
+		snprintf(name, sizeof(name), "policy%u", target->number);
+		return streq(text, name) || (policy && cpuset_parse_list(text, &cpus) >= 0 &&
+					     cpuset_equal(&cpus, &policy->cpus));
+	case SCOPE_CPU: /* "3", or "cpu3" by its identity */
+		snprintf(name, sizeof(name), "%u", target->number);
+		return streq(text, name);
+	case SCOPE_THREAD:
+		irq = topology_irq_by_thread(t, target->identity);
+		snprintf(name, sizeof(name), "%u", target->number);
+		return streq(text, name) || (irq && streq(text, irq->thread_comm));
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+		target_label(target, name);
+		return streq(text, name) || streq(text, target->nic);
+	}
+	return false;
+}
+
 /* The targets that TEXT names; all of a scoped setting when it is empty. */
 static int find_targets(const struct engine *e, const struct tunable *t, const char *text,
 			struct target **ret, size_t *ret_n, char *error)
 {
-	_cleanup_free_ struct target *found =
-		calloc(1U + e->topology->n_irqs + e->topology->n_policies + e->topology->n_cpus,
-		       sizeof(*found));
-	struct cpuset cpus;
+	static const char *const kinds[] = {
+		[SCOPE_HOST] = "such setting",     [SCOPE_IRQ] = "NIC interrupt",
+		[SCOPE_POLICY] = "cpufreq policy", [SCOPE_NIC] = "NIC with a device",
+		[SCOPE_NAPI] = "NAPI instance",    [SCOPE_CPU] = "CPU with such a limit",
+		[SCOPE_THREAD] = "thread of a NIC interrupt",
+	};
+	_cleanup_free_ struct target *found = NULL;
 	size_t n = 0;
+	int all;
 
-	if (!found)
-		return -ENOMEM;
-	if (t->scope == SCOPE_HOST) {
-		if (*text && !streq(text, "host")) {
-			snprintf(error, 512,
-				 "%s is one value for the whole host and takes no target", t->id);
-			return -EINVAL;
-		}
-		found[n++] = target_host();
+	if (t->scope == SCOPE_HOST && *text && !streq(text, "host")) {
+		snprintf(error, 512, "%s is one value for the whole host and takes no target",
+			 t->id);
+		return -EINVAL;
 	}
-	for (unsigned i = 0; t->scope == SCOPE_IRQ && i < e->topology->n_irqs; i++) {
-		const struct irq *irq = &e->topology->irq[i];
-		char number[16];
-
-		snprintf(number, sizeof(number), "%u", irq->number);
-		if (!*text || streq(text, number) || streq(text, irq->name) ||
-		    streq(text, irq->identity))
-			found[n++] = irq_target(irq);
-	}
-	for (unsigned i = 0; t->scope == SCOPE_POLICY && i < e->topology->n_policies; i++) {
-		const struct policy *p = &e->topology->policy[i];
-		char name[24];
-
-		snprintf(name, sizeof(name), "policy%u", p->number);
-		if (!*text || streq(text, name) || streq(text, p->identity) ||
-		    (cpuset_parse_list(text, &cpus) >= 0 && cpuset_equal(&cpus, &p->cpus)))
-			found[n++] = policy_target(p);
-	}
-	for (unsigned i = 0; t->scope == SCOPE_THREAD && i < e->topology->n_irqs; i++) {
-		const struct irq *irq = &e->topology->irq[i];
-		char number[16];
-
-		snprintf(number, sizeof(number), "%d", (int)irq->thread);
-		if (irq->thread > 0 &&
-		    (!*text || streq(text, number) || streq(text, irq->thread_comm)))
-			found[n++] = irq_thread_target(irq);
-	}
-	for (unsigned i = 0; t->scope == SCOPE_CPU && i < e->topology->n_cpus; i++)
-		if (e->topology->cpu_latency && e->topology->cpu[i].present &&
-		    (!*text || streq(text, cpu_target(i).identity) ||
-		     streq(text, cpu_target(i).identity + strlen("cpu"))))
-			found[n++] = cpu_target(i);
+	all = topology_targets(e->topology, tunable_index(t), &found);
+	if (all < 0)
+		return all;
+	for (int i = 0; i < all; i++)
+		if (names_target(e->topology, text, &found[i]))
+			found[n++] = found[i];
 	if (n == 0) {
-		snprintf(error, 512, "%s: this host has no %s%s%s", t->id,
-			 t->scope == SCOPE_IRQ      ? "NIC interrupt"
-			 : t->scope == SCOPE_CPU    ? "CPU with such a limit"
-			 : t->scope == SCOPE_THREAD ? "thread of a NIC interrupt"
-						    : "cpufreq policy",
+		snprintf(error, 512, "%s: this host has no %s%s%s", t->id, kinds[t->scope],
 			 *text ? " " : "", text);
 		return -EINVAL;
 	}

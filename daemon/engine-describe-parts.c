@@ -41,7 +41,7 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 {
 	const struct policy *policy;
 	const struct irq *irq;
-	char text[32];
+	char text[TARGET_LABEL_MAX];
 
 	put(d, "scope", target ? json_string(scope_to_string(target->scope)) : json_null());
 	if (!target || target->scope == SCOPE_HOST) {
@@ -54,6 +54,12 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		snprintf(text, sizeof(text), "%u", target->number);
 		put(d, "target", json_string(text));
 		put(d, "name", text_or_null(irq ? irq->name : identity));
+		return;
+	}
+	if (target->scope == SCOPE_NIC || target->scope == SCOPE_NAPI) {
+		target_label(target, text);
+		put(d, "target", json_string(text));
+		put(d, "name", text_or_null(identity));
 		return;
 	}
 	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD) {
@@ -71,39 +77,12 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 	put(d, "name", policy ? cpus_text(&policy->cpus) : text_or_null(identity));
 }
 
-bool target_by_identity(const struct topology *t, enum scope scope, const char *identity,
+bool target_by_identity(const struct topology *t, enum tunable_id id, const char *identity,
 			struct target *ret)
 {
-	const struct policy *policy;
-	const struct irq *irq;
-	int cpu;
+	static const struct topology nothing;
 
-	switch (scope) {
-	case SCOPE_HOST:
-		*ret = target_host();
-		return true;
-	case SCOPE_IRQ:
-		irq = t ? topology_irq_by_identity(t, identity) : NULL;
-		if (irq)
-			*ret = irq_target(irq);
-		return irq != NULL;
-	case SCOPE_POLICY:
-		policy = t ? topology_policy_by_identity(t, identity) : NULL;
-		if (policy)
-			*ret = policy_target(policy);
-		return policy != NULL;
-	case SCOPE_THREAD:
-		irq = t ? topology_irq_by_thread(t, identity) : NULL;
-		if (irq)
-			*ret = irq_thread_target(irq);
-		return irq != NULL;
-	case SCOPE_CPU:
-		cpu = t ? topology_cpu_by_identity(t, identity) : -1;
-		if (cpu >= 0)
-			*ret = cpu_target((unsigned)cpu);
-		return cpu >= 0;
-	}
-	return false;
+	return topology_find_target(t ? t : &nothing, id, identity, ret) >= 0;
 }
 
 json_t *change_document(const struct topology *t, const struct change *c)

@@ -26,13 +26,13 @@ json_t *cpus_or_null(const struct cpuset *set);
 
 /*
  * Puts "scope", "target" and "name": null for the host; an interrupt's number and action; a policy
- * as "policy0" and its CPUs. TARGET NULL is one that is gone: only IDENTITY is known.
+ * as "policy0" and its CPUs; a NIC as "eth0" and a NAPI instance as "eth0:rx3", with their identity. TARGET NULL is one that is gone: only IDENTITY is known.
  */
 void put_target(json_t *d, const struct topology *t, const struct target *target,
 		const char *identity);
 
-/* The target that has IDENTITY now; false when there is none (any more). */
-bool target_by_identity(const struct topology *t, enum scope scope, const char *identity,
+/* The target of a setting that has IDENTITY now; false when there is none (any more). */
+bool target_by_identity(const struct topology *t, enum tunable_id id, const char *identity,
 			struct target *ret);
 
 /* {"id","setting","scope","target","name","from","to","class","symptom","why"} */

@@ -170,7 +170,9 @@ static void put_value(json_t *d, const struct engine *e, enum tunable_id id,
 	put(d, "value", r < 0 ? json_null() : text_or_null(value));
 	put(d, "effective", r < 0 ? json_null() : effective_value(t, value, hz_of(e, id)));
 	put(d, "unit", text_or_null(t->unit));
-	if (r == -ENOENT)
+	if (tunable_of_nic(t) && (r == -ENOENT || r == -EOPNOTSUPP))
+		put(d, "error", json_string("this driver, or kernel, does not have it"));
+	else if (r == -ENOENT)
 		put(d, "error",
 		    json_string(t->series ? "only kernels with softnetd's series have it"
 					  : "this host does not have it"));
@@ -196,7 +198,10 @@ static json_t *setting_document(const struct engine *e, enum tunable_id id,
 	put(d, "written", text_or_null(held ? held->written : NULL));
 	put(d, "pinned", text_or_null(pin ? pin->value : NULL));
 	put(d, "profile",
-	    e->profile ? profile_setting_document(id, &e->profile->setting[id]) : json_null());
+	    !e->profile ? json_null()
+	    : tunable_of_nic(t)
+		    ? profile_setting_document(id, profile_nic_setting(e->profile, target->nic, id))
+		    : profile_setting_document(id, &e->profile->setting[id]));
 	put(d, "min", t->type == VALUE_NUMBER ? json_integer(t->min) : json_null());
 	put(d, "max", t->type == VALUE_NUMBER ? json_integer(t->max) : json_null());
 	learned = e->actuator && act_learned_limit(e->actuator, id, &low, &high);
@@ -205,48 +210,20 @@ static json_t *setting_document(const struct engine *e, enum tunable_id id,
 	put(d, "blocked", text_or_null(e->actuator ? act_family_blocked(e->actuator, id) : NULL));
 	put(d, "family", json_string(t->family));
 	put(d, "doc", json_string(t->doc));
-	put(d, "path", json_string(t->path));
+	put(d, "path", text_or_null(t->path));
+	put(d, "netlink", text_or_null(t->netlink));
 	put(d, "owners", text_or_null(t->owners));
 	return d;
 }
 
 static void append_setting(json_t *list, const struct engine *e, enum tunable_id id)
 {
-	const struct topology *t = e->topology;
-	struct target target;
+	static const struct topology nothing;
+	_cleanup_free_ struct target *targets = NULL;
+	int n = topology_targets(e->topology ? e->topology : &nothing, id, &targets);
 
-	switch (tunables[id].scope) {
-	case SCOPE_HOST:
-		target = target_host();
-		append(list, setting_document(e, id, &target));
-		break;
-	case SCOPE_IRQ:
-		for (unsigned i = 0; t && i < t->n_irqs; i++) {
-			target = irq_target(&t->irq[i]);
-			append(list, setting_document(e, id, &target));
-		}
-		break;
-	case SCOPE_POLICY:
-		for (unsigned i = 0; t && i < t->n_policies; i++) {
-			target = policy_target(&t->policy[i]);
-			append(list, setting_document(e, id, &target));
-		}
-		break;
-	case SCOPE_THREAD:
-		for (unsigned i = 0; t && i < t->n_irqs; i++) {
-			target = irq_thread_target(&t->irq[i]);
-			if (t->irq[i].thread > 0)
-				append(list, setting_document(e, id, &target));
-		}
-		break;
-	case SCOPE_CPU:
-		for (unsigned i = 0; t && i < t->n_cpus; i++) {
-			target = cpu_target(i);
-			if (t->cpu_latency && t->cpu[i].present)
-				append(list, setting_document(e, id, &target));
-		}
-		break;
-	}
+	for (int i = 0; i < n; i++)
+		append(list, setting_document(e, id, &targets[i]));
 }
 
 json_t *engine_settings(struct engine *e, const char *setting)
@@ -300,11 +277,16 @@ json_t *describe_complaints(const struct complaints *c, const char *file)
 
 static json_t *nic_rule_document(const struct nic_rule *rule)
 {
-	json_t *d = json_object();
+	json_t *d = json_object(), *settings = json_object();
 
 	put(d, "match", text_or_null(rule->match));
 	put(d, "placement", json_string(placement_to_string(rule->placement)));
 	put(d, "cpus", rule->has_cpus ? cpus_text(&rule->cpus) : json_null());
+	put(d, "napi_threads", json_string(napi_threads_names[rule->napi_threads]));
+	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
+		if (rule->setting[i])
+			put(settings, tunables[i].id, profile_setting_document(i, rule->setting[i]));
+	put(d, "settings", settings);
 	put(d, "origin", origin_text(&rule->origin));
 	return d;
 }

@@ -208,7 +208,9 @@ static json_t *nic_document(const struct engine *e, unsigned index)
 	put(d, "driver", text_or_null(nic->driver));
 	put(d, "virtual", json_boolean(!*nic->device));
 	put(d, "node", nic->node >= 0 ? json_integer(nic->node) : json_null());
+	put(d, "ifindex", json_integer(nic->ifindex));
 	put(d, "up", json_boolean(nic->up));
+	put(d, "carrier", nic->carrier < 0 ? json_null() : json_boolean(nic->carrier));
 	put(d, "rx_queues", nic->rx_queues ? json_integer(nic->rx_queues) : json_null());
 	put(d, "rps", json_boolean(nic->rps));
 	put(d, "placement",
@@ -217,6 +219,7 @@ static json_t *nic_document(const struct engine *e, unsigned index)
 		if (e->topology->irq[i].nic == (int)index)
 			append(irqs, irq_document(e, i));
 	put(d, "irqs", irqs);
+	describe_queues(e, index, d);
 	return d;
 }
 
@@ -286,7 +289,7 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 	char now[VALUE_MAX];
 	const char *state;
 	json_t *d = json_object();
-	bool found = target_by_identity(e->topology, t->scope, l->identity, &target);
+	bool found = target_by_identity(e->topology, l->tunable, l->identity, &target);
 
 	if (!found)
 		state = "gone";

@@ -153,8 +153,7 @@ static json_t *now_document(const struct engine *e, const struct change *c)
 	struct target target;
 	char now[VALUE_MAX];
 
-	if (!target_by_identity(e->topology, tunables[c->tunable].scope, c->target.identity,
-				&target) ||
+	if (!target_by_identity(e->topology, c->tunable, c->target.identity, &target) ||
 	    observe_value(e->io, c->tunable, &target, now, sizeof(now)) < 0)
 		return json_null();
 	return text_or_null(now);

@@ -127,9 +127,11 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
+	bool napis_due; /* NAPI threads were switched: they have to be found */
 	struct cpuset receive_cpus; /* where NICs' interrupts arrived when the policy was applied */
-	bool policy_due;            /* interrupts of the profile's placement still have to move */
-	bool stalled;               /* everything went back to its original, and stays there */
+	bool taking_over; /* kept settings of a predecessor: what its trials proved stays, too */
+	bool policy_due;  /* interrupts of the profile's placement still have to move */
+	bool stalled;     /* everything went back to its original, and stays there */
 
 	void (*listener)(void *userdata, const struct engine_event *ev);
 	void *listener_userdata;
@@ -181,6 +183,8 @@ void engine_follow_interrupts(struct engine *e);
 /* Entries of threads that this machine does not have any more. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
+/* What is on trial is not proven: gives it back. */
+void engine_drop_trial(struct engine *e);
 void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
@@ -189,6 +193,8 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+void describe_queues(const struct engine *e, unsigned nic, json_t *d);
 /* engine-describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
  * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */

@@ -149,8 +149,10 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (r < 0)
 			return r;
 		/* Kept settings that today's profile does not want. */
+		e->taking_over = ledger_kept(e->io);
 		if (ledger_size(e->ledger) > 0)
 			engine_give_back_unwanted(e);
+		e->taking_over = false;
 		ledger_keep_done(e->io);
 	}
 	engine_read_values(e);
@@ -165,12 +167,20 @@ int engine_stop(struct engine *e)
 {
 	_cleanup_(restore_report_done) struct restore_report report = {};
 	const char *why = keeps(e);
+	int r;
 
 	if (why) {
-		if (ledger_size(e->ledger) > 0)
-			log_notice(
-				"%zu changed settings stay as they are (%s); softnetctl restore gives them back",
-				ledger_size(e->ledger), why);
+		engine_drop_trial(e);
+		if (ledger_size(e->ledger) == 0)
+			return 0;
+		log_notice(
+			"%zu changed settings stay as they are (%s); softnetctl restore gives them back",
+			ledger_size(e->ledger), why);
+		r = ledger_keep_stopped(e->io);
+		if (r < 0)
+			log_warning_errno(
+				r,
+				"The next start gives back what trials proved, for it cannot be told");
 		return 0;
 	}
 	if (ledger_size(e->ledger) == 0)
@@ -343,6 +353,24 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	return r;
 }
 
+/* NAPI instances came with other ids or threads: what the profile states about them is due again.
+ */
+static int follow_napis(struct engine *e)
+{
+	int r;
+
+	if (TAKE(e->napis_due, false)) {
+		r = observer_look_at_napis(e->observer, e->topology);
+		if (r < 0)
+			return log_oom();
+		e->policy_due = true;
+	}
+	/* With a NIC that came or went the whole machine is looked at again, and that brings it. */
+	if (observer_napis_changed(e->observer) && !observer_topology_changed(e->observer))
+		e->policy_due = true;
+	return 0;
+}
+
 /* A symptom deserves slow looks: affinities and ksoftirqd are evidence. So does a trial that is judged
  * by ksoftirqd's waiting, also when its symptom is gone. */
 static bool needs_slow_looks(const struct engine *e)
@@ -374,6 +402,9 @@ int engine_tick(struct engine *e)
 	r = observer_read(e->observer, e->topology, slow, e->snapshot);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read the sensors");
+	r = follow_napis(e);
+	if (r < 0)
+		return r;
 	if (slow) {
 		e->next_slow_usec = now + e->config.slow_look_usec;
 		/* What a hotplug made of a setting is looked at when the machine is quiet again. */

@@ -24,6 +24,9 @@ struct memory {
 	bool gave_up; /* … and after a fight: enforce and adopt do not apply any more */
 	unsigned n_foreign;
 	uint64_t foreign_usec[FOREIGN_MAX]; /* CLOCK_MONOTONIC of the last ones, oldest first */
+	bool unsupported;                   /* NIC: the driver does not have it */
+	char *refused_value; /* NIC: the last value that the driver did not take; NULL: none */
+	char *rounded_wish, *rounded_to; /* NIC: what the driver made of a wish */
 	char *refused_pair; /* governor: "GOVERNOR+EPP" that the driver does not take together */
 };
 
@@ -39,6 +42,7 @@ struct actuator {
 	bool dry;
 	struct memory *memory;
 	size_t n_memory;
+	char reason[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
 	struct cpuset returned; /* act_cpus_returned() */
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
@@ -62,8 +66,9 @@ struct place {
 	struct target target;        /* with the number of now */
 	const struct irq *irq;       /* SCOPE_IRQ, SCOPE_THREAD */
 	const struct policy *policy; /* SCOPE_POLICY */
+	const struct nic *nic;       /* SCOPE_NIC, SCOPE_NAPI */
 	const struct family *family;
-	char path[256];
+	char path[256]; /* "" where a family stores in another way */
 	char name[192]; /* for messages: "irq_affinity of IRQ 30 (virtio0-input.0)" */
 };
 
@@ -96,6 +101,9 @@ struct family {
 	int (*permit)(struct actuator *a, struct attempt *at);
 	/* NOW is what the kernel itself resets this setting to: nobody's will. */
 	bool (*was_reset)(struct actuator *a, const struct place *p, const char *now);
+	/* The setting reads THEN instead of the wish: whether that is as good. It is remembered then,
+	 * so that the same wish asks for nothing the next time. */
+	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then);
 	/* Around the store: other settings that the kernel changes with this one. BEFORE may end
 	 * the attempt; AFTER comes in any case, and sees by itself what became of the store.
 	 * RESTORING: the wish is the original. */
@@ -108,6 +116,7 @@ struct family {
 };
 extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
 	dma_latency_family, thread_family;
+extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */
@@ -131,6 +140,10 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
  * the ledger first, so a full disk does not hinder it; dropping its entry is the caller's.
  */
 int write_attempt(struct actuator *a, struct attempt *at);
+
+/* One direction's coalescing, for act_apply_coupled(). */
+int apply_coalescing(struct actuator *a, const struct topology *t, const struct change *changes,
+		     size_t n, enum on_foreign on_foreign, struct result *ret);
 
 /* No ledger, no change. */
 int refuse_ledger(struct actuator *a, struct attempt *at, int error);

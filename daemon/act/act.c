@@ -26,6 +26,9 @@ static void memory_done(struct memory *m)
 {
 	free(m->identity);
 	free(m->refused_pair);
+	free(m->refused_value);
+	free(m->rounded_wish);
+	free(m->rounded_to);
 }
 
 void actuator_free(struct actuator *a)
@@ -77,7 +80,10 @@ void act_forget(struct actuator *a)
 	for (size_t i = 0; i < a->n_memory; i++) {
 		struct memory *m = &a->memory[i];
 
-		m->managed = false;
+		m->managed = m->unsupported = false;
+		free(TAKE_PTR(m->refused_value));
+		free(TAKE_PTR(m->rounded_wish));
+		free(TAKE_PTR(m->rounded_to));
 		free(TAKE_PTR(m->refused_pair));
 		if (m->yielded || m->n_foreign > 0)
 			a->memory[kept++] = *m;
@@ -184,6 +190,29 @@ static int find_policy(const struct topology *t, struct place *p)
 	return 0;
 }
 
+static int find_nic(const struct topology *t, struct place *p)
+{
+	struct target found;
+	char label[TARGET_LABEL_MAX];
+	int r;
+
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	r = topology_find_target(t, p->id, p->target.identity, &found);
+	if (r < 0)
+		return r;
+	p->target = found;
+	p->nic = topology_nic_of_identity(t, found.identity);
+	target_label(&found, label);
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, label);
+	if (p->id == TUNABLE_NAPI_THREAD_AFFINITY)
+		p->family = &napi_thread_family;
+	else if (p->tunable->scope == SCOPE_NIC)
+		p->family = &coalesce_family;
+	else
+		p->family = found.scope == SCOPE_NAPI ? &napi_family : &nic_file_family;
+	return 0;
+}
+
 static int find_host(struct place *p)
 {
 	p->family = p->tunable->held ? &dma_latency_family : &sysctl_family;
@@ -232,6 +261,10 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	case SCOPE_POLICY:
 		r = find_policy(t, p);
 		break;
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+		r = find_nic(t, p);
+		break;
 	case SCOPE_CPU:
 		r = find_cpu(t, p);
 		break;
@@ -241,8 +274,8 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	}
 	if (r < 0)
 		return r;
-	r = tunable_path(p->tunable, p->target.number, p->path, sizeof(p->path));
-	if (r < 0)
+	r = target_path(p->id, &p->target, p->path, sizeof(p->path));
+	if (r < 0 && !(r == -ENOENT && p->family->store))
 		return r;
 	return p->family->verify ? p->family->verify(a, p) : 0;
 }
@@ -259,25 +292,36 @@ int place_read(struct actuator *a, const struct place *p, char value[static VALU
 
 int place_store(struct actuator *a, const struct place *p, const char *value)
 {
+	a->reason[0] = '\0';
 	return p->family->store ? p->family->store(a, p, value) : io_store(a->io, p->path, value);
+}
+
+/* What an error of reading or writing means where the target may go away at any time. */
+static bool is_gone(const struct place *p, int error)
+{
+	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY;
+
+	return tunable_of_nic(p->tunable) && (error == -ENODEV || error == -ENXIO ||
+					      (file && (error == -ENOENT || error == -ESRCH)));
 }
 
 static int refuse_place(struct attempt *at, int error)
 {
 	const char *name = at->place.name;
+	bool of_nic = tunable_of_nic(at->place.tunable);
 
 	switch (error) {
 	case -ENODEV:
 		return answer(at->result, OUTCOME_UNSUPPORTED, error,
 			      "%s: this host does not have it, or not any more", name);
 	case -ENXIO:
-		return answer(at->result, OUTCOME_UNSUPPORTED, error,
-			      "%s: all its CPUs are offline", name);
+		return answer(at->result, OUTCOME_UNSUPPORTED, error, "%s: %s", name,
+			      of_nic ? "its interface is down" : "all its CPUs are offline");
 	case -ENOTUNIQ:
-		return answer(at->result, OUTCOME_REFUSED, error,
-			      "%s: several interrupts have this name, so none can be given back: "
-			      "left alone",
-			      name);
+		return answer(
+			at->result, OUTCOME_REFUSED, error,
+			"%s: several %s have this name, so none can be given back: left alone",
+			name, of_nic ? "NICs" : "interrupts");
 	default:
 		return answer(at->result, OUTCOME_REFUSED, error, "%s: cannot be found: %s", name,
 			      strerror(-error));
@@ -286,6 +330,15 @@ static int refuse_place(struct attempt *at, int error)
 
 static int refuse_read(struct attempt *at, int error)
 {
+	if (tunable_of_nic(at->place.tunable)) {
+		if (error == -EOPNOTSUPP || error == -ENOENT)
+			return answer(at->result, OUTCOME_UNSUPPORTED, error,
+				      "%s: this driver, or kernel, does not have it",
+				      at->place.name);
+		if (error == -ENODEV || error == -ESRCH)
+			return answer(at->result, OUTCOME_UNSUPPORTED, error, "%s: is gone",
+				      at->place.name);
+	}
 	if (error == -ENOENT)
 		return answer(at->result, OUTCOME_UNSUPPORTED, error,
 			      "%s: this kernel does not have it (/%s)", at->place.name,
@@ -481,6 +534,8 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	if (r < 0)
 		return refuse_read(&at, r);
 	strcpy(ret->value, at.now);
+	if (strlen(at.now) < sizeof(ret->before))
+		strcpy(ret->before, at.now);
 	if (tunable_equal(p->tunable, at.now, at.wish))
 		return answer(ret, OUTCOME_UNCHANGED, 0, "%s: is %.60s already", p->name, at.now);
 	r = check_blocked(a, &at);
@@ -544,14 +599,30 @@ static bool put_back(struct actuator *a, struct attempt *at, const char *then, b
 	return true;
 }
 
+/* The NIC was pulled while it was changed: there is nothing left to put back. */
+static int target_left(struct actuator *a, struct attempt *at, int error, bool entered)
+{
+	const struct place *p = &at->place;
+	int r = entered ? ledger_undo(a->ledger, p->id, p->target.identity) : 0;
+
+	if (r < 0)
+		log_warning_errno(r, "%s is gone, but the ledger cannot be updated", p->name);
+	*at->result->value = '\0';
+	return answer(at->result, OUTCOME_UNSUPPORTED, error,
+		      "%s: went away while it was about to become %.40s", p->name, at->wish);
+}
+
 /* The store failed, could not be checked, or had another effect. */
 static int fail_attempt(struct actuator *a, struct attempt *at, int stored, int checked,
 			const char *then, bool entered)
 {
 	const struct place *p = &at->place;
 	struct result *ret = at->result;
-	bool back = put_back(a, at, checked < 0 ? NULL : then, entered);
+	bool back;
 
+	if (is_gone(p, checked))
+		return target_left(a, at, checked, entered);
+	back = put_back(a, at, checked < 0 ? NULL : then, entered);
 	if (stored < 0) {
 		if (!p->family->refused || !p->family->refused(a, at, stored))
 			refuse_family(a, at, stored);
@@ -579,7 +650,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	bool restoring = e && tunable_equal(p->tunable, at->wish, e->original);
 	char then[VALUE_MAX];
 	int stored, checked, r;
-	bool ok;
+	bool ok, rounded = false;
 
 	if (!restoring) {
 		r = ledger_enter(a->ledger, at->change, at->now, at->wish);
@@ -595,6 +666,11 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	stored = place_store(a, p, at->wish);
 	checked = place_read(a, p, then);
 	ok = stored >= 0 && checked >= 0 && tunable_equal(p->tunable, then, at->wish);
+	if (!ok && stored >= 0 && checked >= 0 && !restoring && p->family->settles_for &&
+	    p->family->settles_for(a, at, then)) {
+		ok = ledger_enter(a->ledger, at->change, at->now, then) >= 0;
+		rounded = ok;
+	}
 	if (!ok) {
 		r = fail_attempt(a, at, stored, checked, then, !restoring);
 		if (p->family->after)
@@ -606,7 +682,13 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	ledger_settle(a->ledger, p->id, p->target.identity);
 	if (p->family->after)
 		p->family->after(a, at);
-	answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now, at->wish);
+	if (rounded)
+		answer(at->result, OUTCOME_DONE, 0,
+		       "%s: %.60s became %.60s, which this driver makes of %.60s", p->name, at->now,
+		       then, at->wish);
+	else
+		answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now,
+		       at->wish);
 	if (p->family->settled)
 		p->family->settled(a, at);
 	return 0;

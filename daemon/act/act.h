@@ -52,12 +52,19 @@ int act_apply(struct actuator *a, const struct topology *t, const struct change 
 	      enum on_foreign on_foreign, struct result *ret);
 
 /*
- * The members of a coupled pair (governor and EPP of one policy; or one of them alone), written in
- * the order that works: see act/cpufreq.c. When the second is refused the first is put back; one
- * that this host does not have, or that somebody else owns, is no refusal. CHANGES has N members,
- * RET as many; N is at most COUPLE_MAX. Returns 0 or the first error.
+ * The members of a couple (or one of them alone), written in the order that works:
+ *
+ *   governor and EPP of one policy: see act/cpufreq.c. When the second is refused the first is put
+ *   back; one that this host does not have, or that somebody else owns, is no refusal
+ *
+ *   one direction's coalescing of one NIC, in table order: adaptive, then time and frames. One that
+ *   this driver does not have is no refusal; but without any fixed value an adaptive that is only
+ *   implied stays as it is. After a refusal what was written goes back in reverse order, the rest
+ *   is not tried, and the next time nothing is written at all
+ *
+ * CHANGES has N members, RET as many; N is at most COUPLE_MAX. Returns 0 or an error.
  */
-#define COUPLE_MAX 2
+#define COUPLE_MAX 3
 int act_apply_coupled(struct actuator *a, const struct topology *t, const struct change *changes,
 		      size_t n, enum on_foreign on_foreign, struct result *ret);
 

@@ -316,7 +316,9 @@ int act_apply_coupled(struct actuator *a, const struct topology *t, const struct
 
 	if (n == 1)
 		return act_apply(a, t, changes, on_foreign, ret);
-	if (n != COUPLE_MAX || changes[0].tunable == changes[1].tunable ||
+	if (tunables[changes[0].tunable].scope == SCOPE_NIC && n <= COUPLE_MAX)
+		return apply_coalescing(a, t, changes, n, on_foreign, ret);
+	if (n != 2 || changes[0].tunable == changes[1].tunable ||
 	    tunables[changes[0].tunable].coupled != changes[1].tunable ||
 	    !streq(changes[0].target.identity, changes[1].target.identity)) {
 		for (size_t i = 0; i < n; i++) {

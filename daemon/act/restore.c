@@ -54,6 +54,7 @@ static bool can_tell(struct actuator *a, const struct place *p)
 			     p->tunable->scope == SCOPE_IRQ      ? "proc/irq"
 			     : p->tunable->scope == SCOPE_THREAD ? "proc"
 			     : p->tunable->scope == SCOPE_CPU    ? "sys/devices/system/cpu"
+			     : tunable_of_nic(p->tunable)        ? "sys/class/net"
 								 : "sys/devices/system/cpu/cpufreq",
 			     &names);
 	return r >= 0 || r == -ENOENT;
@@ -72,7 +73,10 @@ static void not_found(struct actuator *a, const struct place *p, int error,
 	}
 	conclude(item, RESTORE_FAILED, error);
 	say(item->text, sizeof(item->text), "%s: %.40s cannot be given back now: %s", p->name,
-	    item->original, error == -ENXIO ? "all its CPUs are offline" : strerror(-error));
+	    item->original,
+	    error != -ENXIO              ? strerror(-error)
+	    : tunable_of_nic(p->tunable) ? "its interface is down"
+					 : "all its CPUs are offline");
 }
 
 static void write_original(struct actuator *a, struct attempt *at, struct restore_item *item)
@@ -159,7 +163,7 @@ void give_back(struct actuator *a, const struct topology *t, const struct ledger
 	if (r >= 0)
 		r = place_read(a, &at.place, at.now);
 	if (r < 0) {
-		not_found(a, &at.place, r == -ENOENT ? -ENODEV : r, ret);
+		not_found(a, &at.place, r == -ENOENT || r == -ESRCH ? -ENODEV : r, ret);
 		return;
 	}
 	change.target = at.place.target;

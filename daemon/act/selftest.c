@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void try(struct io *io, const struct tunable *t, unsigned number, struct selftest_setting *s)
+static void try_target(struct io *io, enum tunable_id id, const struct target *target,
+		       struct selftest_setting *s)
 {
 	_cleanup_close_ int fd = -1;
 	char path[sizeof(s->path)];
 
-	if (tunable_path(t, number, path, sizeof(path)) < 0)
+	if (target_path(id, target, path, sizeof(path)) < 0)
 		return;
 	fd = io_open(io, path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0) {
@@ -24,6 +25,23 @@ static void try(struct io *io, const struct tunable *t, unsigned number, struct 
 		return;
 	s->error = fd;
 	memcpy(s->path, path, sizeof(path));
+}
+
+static void try(struct io *io, const struct tunable *t, unsigned number, struct selftest_setting *s)
+{
+	try_target(io, tunable_index(t), &(struct target){.number = number}, s);
+}
+
+/* Files of NICs. What is set by netlink has none, and a thread's CPUs are not written to its file. */
+static void try_nics(struct io *io, const struct topology *topology, enum tunable_id id,
+		     struct selftest_setting *s)
+{
+	_cleanup_free_ struct target *targets = NULL;
+	int n = topology_targets(topology, id, &targets);
+
+	for (int i = 0; i < n; i++)
+		if (targets[i].scope == SCOPE_NIC)
+			try_target(io, id, &targets[i], s);
 }
 
 /* Whether the kernel lets anybody write there. */
@@ -53,6 +71,8 @@ void selftest_run(struct io *io, const struct topology *topology, struct selftes
 		if (t->scope == SCOPE_POLICY)
 			for (unsigned i = 0; i < topology->n_policies; i++)
 				try(io, t, topology->policy[i].number, s);
+		if (tunable_of_nic(t))
+			try_nics(io, topology, id, s);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -298,6 +299,16 @@ static uint64_t real_now(struct io *io _unused_, clockid_t clock)
 	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
 }
 
+static int live_set_affinity(struct io *io _unused_, pid_t pid, const struct cpuset *cpus)
+{
+	/* The kernel's mask is an array of longs, as ours is of 64-bit words. */
+	_Static_assert(sizeof(cpus->word[0]) == sizeof(long), "32-bit longs");
+
+	return sched_setaffinity(pid, sizeof(cpus->word), (const cpu_set_t *)cpus->word) < 0
+		       ? -errno
+		       : 0;
+}
+
 /* glibc 2.36 has no wrapper, and the kernel's header collides with its own. */
 struct sched_attributes {
 	uint32_t size, policy;
@@ -331,10 +342,13 @@ static int tree_set_sched(struct io *io _unused_, pid_t pid _unused_, int policy
 	.readlink = real_readlink, .realpath = real_realpath, .list = real_list,      \
 	.mode = real_mode, .now = real_now
 
-static const struct io_ops live_ops = {COMMON_OPS, .store = live_store,
-				       .set_sched = live_set_sched};
-static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store,
-				       .set_sched = tree_set_sched};
+static const struct io_ops live_ops = {
+	COMMON_OPS,
+	.store = live_store,
+	.set_sched = live_set_sched,
+	.set_affinity = live_set_affinity,
+};
+static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store, .set_sched = tree_set_sched};
 
 int io_new(const char *path, struct io **ret)
 {
@@ -347,6 +361,10 @@ int io_new(const char *path, struct io **ret)
 	io->root = open(io->live ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (io->root < 0)
 		return -errno;
+	if (io->live && genl_new(&io->genl) < 0) {
+		closep(&io->root);
+		return -ENOMEM;
+	}
 	*ret = TAKE_PTR(io);
 	return 0;
 }
@@ -356,6 +374,7 @@ void io_free(struct io *io)
 	if (!io)
 		return;
 	closep(&io->root);
+	genl_free(io->genl);
 	free(io);
 }
 

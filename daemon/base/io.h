@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/cpuset.h"
+#include "base/genl.h"
 #include "base/util.h"
 
 struct io;
@@ -45,13 +47,17 @@ struct io_ops {
 	int (*set_sched)(struct io *io, pid_t pid, int policy, int priority);
 	/* Microseconds of CLOCK. */
 	uint64_t (*now)(struct io *io, clockid_t clock);
+	/* sched_setaffinity(2). NULL, as for a captured tree: -EOPNOTSUPP. The way back is
+	 * proc/PID/status. */
+	int (*set_affinity)(struct io *io, pid_t pid, const struct cpuset *cpus);
 };
 
 struct io {
 	const struct io_ops *ops;
-	int root;  /* directory descriptor */
-	bool live; /* false for a captured tree: no netlink, no /proc of other processes, no
+	int root;          /* directory descriptor */
+	bool live;         /* false for a captured tree: no netlink, no /proc of other processes, no
 		    * syscalls that would ask the running kernel */
+	struct genl *genl; /* NULL: no generic netlink; the live host's is owned */
 };
 
 /* PATH NULL or "/" is the live host. */
@@ -70,6 +76,10 @@ static inline int io_store(struct io *io, const char *path, const char *value)
 static inline int io_list(struct io *io, const char *path, char ***ret)
 {
 	return io->ops->list(io, path, ret);
+}
+static inline int io_set_affinity(struct io *io, pid_t pid, const struct cpuset *cpus)
+{
+	return io->ops->set_affinity ? io->ops->set_affinity(io, pid, cpus) : -EOPNOTSUPP;
 }
 static inline uint64_t io_now(struct io *io, clockid_t clock)
 {

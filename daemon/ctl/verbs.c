@@ -34,8 +34,9 @@ const struct verb ctl_verbs[] = {
 		.args = "[SETTING[@TARGET]]",
 		.help = "Show settings: value, what the profile wants, original",
 		.more = "A TARGET is an interrupt's number or action name, a cpufreq policy such as\n"
-			"policy0, a CPU's number, or the pid or name of an interrupt's thread.\n"
-			"Without softnetd, the kernel's values are shown.",
+			"policy0, a CPU's number, the pid or name of an interrupt's thread, a NIC such as\n"
+			"eth0, or one of its NAPI instances such as eth0:rx3. Without softnetd, the\n"
+			"kernel's values are shown.",
 		.method = "DescribeSettings",
 		.max_args = 1,
 		.remote = true,

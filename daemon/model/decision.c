@@ -111,13 +111,47 @@ bool change_id_ok(const char *id)
 	return false;
 }
 
+/* The last word of where a setting is in generic netlink is its name there. */
+static const char *netlink_name(const struct change *c)
+{
+	return strrchr(tunables[c->tunable].netlink, ' ') + 1;
+}
+
+static int coalesce_command(const struct change *c, char *buf, size_t size)
+{
+	const struct tunable *t = &tunables[c->tunable];
+	const char *value = c->to;
+
+	if (t->words)
+		value = streq(c->to, "0") ? t->words[0] : t->words[1];
+	return format_into(buf, size, "ethtool -C %s %s %s", c->target.nic, netlink_name(c), value);
+}
+
+/* By the kernel's own tool: no other has it yet. */
+static int napi_command(const struct change *c, char *buf, size_t size)
+{
+	return format_into(buf, size,
+			   "ynl --family netdev --do napi-set --json '{\"id\": %u, \"%s\": %s}'",
+			   c->target.number, netlink_name(c), c->to);
+}
+
 int change_command(const struct change *c, char *buf, size_t size)
 {
 	const struct tunable *t = &tunables[c->tunable];
 	char path[256];
 	int r;
 
-	r = tunable_path(t, c->target.number, path, sizeof(path));
+	if (c->tunable == TUNABLE_NAPI_THREAD_AFFINITY)
+		r = format_into(buf, size, "taskset -pc %s %u", c->to, c->target.number);
+	else if (t->scope == SCOPE_NIC)
+		r = coalesce_command(c, buf, size);
+	else if (c->target.scope == SCOPE_NAPI)
+		r = napi_command(c, buf, size);
+	else
+		r = 0;
+	if (r != 0)
+		return MIN(r, 0);
+	r = target_path(c->tunable, &c->target, path, sizeof(path));
 	if (r < 0)
 		return r;
 	if (startswith(path, "proc/sys/")) {

@@ -105,6 +105,7 @@ struct change {
 	struct target target;
 	enum change_class class;
 	bool advice_only; /* the profile does not let softnetd make it: shown, never written */
+	bool implied;     /* made for another's sake: that the host does not have it is no news */
 	bool planned;   /* the loop's next step, not due yet (its baseline is still measured): shown
 		       */
 	bool follow_up; /* belongs to a change made before: withdraws it, takes it back, goes on
@@ -145,7 +146,8 @@ struct result {
 	int error;             /* negative errno where outcome has one */
 	bool known;            /* answered from memory, without a write: this was said before */
 	char value[VALUE_MAX]; /* what the kernel says now; "" when it could not be read */
-	char text[256];        /* for an admin */
+	char before[32]; /* what it said before, if that is short and could be read; else "" */
+	char text[256];  /* for an admin */
 };
 
 /* A setting whose policy is not in force. */

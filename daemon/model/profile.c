@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 const char *const placement_names[] = {"leave", "spread", "pack", NULL};
+const char *const napi_threads_names[] = {"leave", "near", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
 const char *const objective_names[] = {"symptom", "drops", "squeezes", "wait",
 				       "wakeup",  "cpu",   NULL};
@@ -69,6 +70,28 @@ void match_rule_done(struct match_rule *m)
 	free(m->origin.file);
 }
 
+void nic_rule_done(struct nic_rule *rule)
+{
+	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
+		if (!rule->setting[i])
+			continue;
+		free(rule->setting[i]->value);
+		free(rule->setting[i]->origin.file);
+		free(rule->setting[i]);
+	}
+	free(rule->match);
+	free(rule->origin.file);
+	*rule = (struct nic_rule){};
+}
+
+const struct profile_setting *profile_nic_setting(const struct profile *p, const char *ifname,
+						  enum tunable_id id)
+{
+	const struct nic_rule *rule = profile_nic_rule(p, ifname);
+
+	return rule && rule->setting[id] ? rule->setting[id] : &p->setting[id];
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
@@ -77,10 +100,8 @@ void profile_free(struct profile *p)
 		free(p->setting[i].value);
 		free(p->setting[i].origin.file);
 	}
-	for (size_t i = 0; i < p->n_nics; i++) {
-		free(p->nic[i].match);
-		free(p->nic[i].origin.file);
-	}
+	for (size_t i = 0; i < p->n_nics; i++)
+		nic_rule_done(&p->nic[i]);
 	free(p->nic);
 	for (size_t i = 0; i < p->n_matches; i++)
 		match_rule_done(&p->match[i]);

@@ -45,6 +45,11 @@ const char *placement_to_string(enum placement p);
 int placement_from_string(const char *s, enum placement *ret);
 extern const char *const placement_names[]; /* ends with NULL */
 
+enum napi_threads {
+	NAPI_THREADS_LEAVE,
+	NAPI_THREADS_NEAR, /* near the CPU that takes their queue's interrupt */
+};
+extern const char *const napi_threads_names[]; /* by value, ends with NULL */
 /* What the loop is to make better; how each is measured: decide/objective.h. */
 enum objective {
 	OBJECTIVE_SYMPTOM,  /* what the symptom at hand is measured by */
@@ -62,7 +67,12 @@ extern const char *const objective_names[]; /* by value, ends with NULL */
 /* An entry of nics = ( … ): the first whose MATCH (fnmatch(3)) fits the interface name counts. */
 struct nic_rule {
 	char *match;
+	bool has_placement; /* else the profile's own counts */
 	enum placement placement;
+	enum napi_threads napi_threads;
+	/* What it says of settings of NICs and NAPI instances; NULL: nothing. on_foreign is the
+	 * profile's. */
+	struct profile_setting *setting[_TUNABLE_MAX];
 	bool has_cpus;
 	struct cpuset cpus; /* only these CPUs, when has_cpus */
 	struct origin origin;
@@ -99,6 +109,11 @@ void profile_free(struct profile *p);
 DEFINE_CLEANUP(struct profile *, profile_free);
 /* Frees what one holds, not itself. */
 void match_rule_done(struct match_rule *m);
+/* Frees what one holds, not itself. */
+void nic_rule_done(struct nic_rule *rule);
+/* What counts for a NIC: its rule's, where that says something, else the profile's. Never NULL. */
+const struct profile_setting *profile_nic_setting(const struct profile *p, const char *ifname,
+						  enum tunable_id id);
 /* NULL: no rule fits, which means PLACEMENT_LEAVE. */
 const struct nic_rule *profile_nic_rule(const struct profile *p, const char *ifname);
 

@@ -16,6 +16,8 @@ static const struct {
 	[SOURCE_TOPOLOGY] = {"topology", "/sys/devices/system/cpu"},
 	[SOURCE_CPUFREQ] = {"cpufreq", "/sys/devices/system/cpu/cpufreq"},
 	[SOURCE_SOFTIRQ_STAT] = {"softirq-stat", "/proc/softirq_stat"},
+	[SOURCE_NAPI] = {"napi", "generic netlink, family netdev"},
+	[SOURCE_ETHTOOL] = {"ethtool", "generic netlink, family ethtool"},
 };
 
 const char *source_to_string(enum source s)

@@ -25,6 +25,8 @@ enum source {
 	SOURCE_TOPOLOGY,     /* CPUs, NICs, their interrupts */
 	SOURCE_CPUFREQ,      /* cpufreq policies */
 	SOURCE_SOFTIRQ_STAT, /* /proc/softirq_stat of the kernel series */
+	SOURCE_NAPI,         /* netlink family netdev: NAPI instances and their queues */
+	SOURCE_ETHTOOL,      /* netlink family ethtool: channels, rings, coalescing */
 	_SOURCE_MAX,
 };
 

@@ -17,6 +17,7 @@ void topology_free(struct topology *t)
 	free(t->cpu);
 	free(t->irq);
 	free(t->nic);
+	free(t->napi);
 	free(t->policy);
 	free(t);
 }
@@ -126,4 +127,163 @@ struct cpuset topology_receive_cpus(const struct topology *t)
 struct target policy_target(const struct policy *p)
 {
 	return scoped_target(SCOPE_POLICY, p->number, p->identity);
+}
+
+static struct target nic_target(const struct nic *nic)
+{
+	struct target t = scoped_target(SCOPE_NIC, nic->ifindex, nic->identity);
+
+	strcpy(t.nic, nic->name);
+	return t;
+}
+
+static bool has_own(const struct napi *napi, enum tunable_id id)
+{
+	return id == TUNABLE_NAPI_THREAD_AFFINITY ? napi->thread > 0
+						  : napi->own_settings & NAPI_SETTING(id);
+}
+
+static struct target napi_target(const struct topology *t, const struct napi *napi,
+				 enum tunable_id id)
+{
+	unsigned number = id == TUNABLE_NAPI_THREAD_AFFINITY ? (unsigned)napi->thread : napi->id;
+	struct target target = scoped_target(SCOPE_NAPI, number, napi->identity);
+
+	strcpy(target.nic, t->nic[napi->nic].name);
+	return target;
+}
+
+static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsigned nic,
+			     struct target *ret)
+{
+	size_t n = 0;
+
+	if (!*t->nic[nic].identity)
+		return 0;
+	if (tunables[id].scope == SCOPE_NIC) {
+		ret[0] = nic_target(&t->nic[nic]);
+		return 1;
+	}
+	for (unsigned i = 0; i < t->n_napis; i++)
+		if (t->napi[i].nic == (int)nic && has_own(&t->napi[i], id))
+			ret[n++] = napi_target(t, &t->napi[i], id);
+	if (n == 0 && id != TUNABLE_NAPI_THREAD_AFFINITY && tunables[id].path)
+		ret[n++] = nic_target(&t->nic[nic]);
+	return n;
+}
+
+int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret)
+{
+	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis;
+	size_t n = 0;
+	struct target *found = calloc(max, sizeof(*found));
+
+	if (!found)
+		return -ENOMEM;
+	switch (tunables[id].scope) {
+	case SCOPE_HOST:
+		found[n++] = target_host();
+		break;
+	case SCOPE_IRQ:
+		for (unsigned i = 0; i < t->n_irqs; i++)
+			found[n++] = irq_target(&t->irq[i]);
+		break;
+	case SCOPE_POLICY:
+		for (unsigned i = 0; i < t->n_policies; i++)
+			found[n++] = policy_target(&t->policy[i]);
+		break;
+	case SCOPE_CPU:
+		for (unsigned i = 0; t->cpu_latency && i < t->n_cpus; i++)
+			if (t->cpu[i].present)
+				found[n++] = cpu_target(i);
+		break;
+	case SCOPE_THREAD:
+		for (unsigned i = 0; i < t->n_irqs; i++)
+			if (t->irq[i].thread > 0)
+				found[n++] = irq_thread_target(&t->irq[i]);
+		break;
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+		for (unsigned i = 0; i < t->n_nics; i++)
+			n += targets_of_nic(t, id, i, found + n);
+		break;
+	}
+	*ret = found;
+	return (int)n;
+}
+
+const struct nic *topology_nic_of_identity(const struct topology *t, const char *identity)
+{
+	for (unsigned i = 0; i < t->n_nics; i++) {
+		const char *own = t->nic[i].identity;
+		size_t n = strlen(own);
+
+		if (n > 0 && strncmp(own, identity, n) == 0 &&
+		    (identity[n] == '\0' || identity[n] == '|'))
+			return &t->nic[i];
+	}
+	return NULL;
+}
+
+static int find_nic_target(const struct topology *t, enum tunable_id id, const char *identity,
+			   struct target *ret)
+{
+	const struct nic *nic = topology_nic_of_identity(t, identity);
+
+	if (!nic)
+		return -ENODEV;
+	/* Representors may share device and port: whose would the original be? */
+	for (const struct nic *other = nic + 1; other < t->nic + t->n_nics; other++)
+		if (streq(other->identity, nic->identity))
+			return -ENOTUNIQ;
+	if (streq(nic->identity, identity)) {
+		*ret = nic_target(nic);
+		return 0;
+	}
+	for (unsigned i = 0; i < t->n_napis; i++)
+		if (streq(t->napi[i].identity, identity) && has_own(&t->napi[i], id)) {
+			*ret = napi_target(t, &t->napi[i], id);
+			return 0;
+		}
+	/* A NAPI's settings outlast ifdown in the kernel; a thread's affinity ends with the thread.
+	 */
+	return id == TUNABLE_NAPI_THREAD_AFFINITY || (nic->up && t->napis_told) ? -ENODEV : -ENXIO;
+}
+
+int topology_find_target(const struct topology *t, enum tunable_id id, const char *identity,
+			 struct target *ret)
+{
+	const struct policy *policy;
+	const struct irq *irq;
+	int cpu;
+
+	switch (tunables[id].scope) {
+	case SCOPE_HOST:
+		*ret = target_host();
+		return streq(identity, ret->identity) ? 0 : -ENODEV;
+	case SCOPE_IRQ:
+		irq = topology_irq_by_identity(t, identity);
+		if (irq)
+			*ret = irq_target(irq);
+		return irq ? 0 : -ENODEV;
+	case SCOPE_POLICY:
+		policy = topology_policy_by_identity(t, identity);
+		if (policy)
+			*ret = policy_target(policy);
+		return policy ? 0 : -ENODEV;
+	case SCOPE_CPU:
+		cpu = topology_cpu_by_identity(t, identity);
+		if (cpu >= 0)
+			*ret = cpu_target((unsigned)cpu);
+		return cpu >= 0 ? 0 : -ENODEV;
+	case SCOPE_THREAD:
+		irq = topology_irq_by_thread(t, identity);
+		if (irq)
+			*ret = irq_thread_target(irq);
+		return irq ? 0 : -ENODEV;
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+		return find_nic_target(t, id, identity, ret);
+	}
+	return -EINVAL;
 }

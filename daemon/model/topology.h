@@ -59,9 +59,33 @@ struct nic {
 	char driver[32];
 	int node; /* NUMA node, -1 */
 	bool up;
-	unsigned rx_queues; /* 0 not known */
-	bool rps;           /* some rps_cpus mask is not zero */
+	unsigned rx_queues;          /* 0 not known */
+	bool rps;                    /* some rps_cpus mask is not zero */
+	int carrier;                 /* 1, 0, or -1: not known, as of every NIC that is down */
+	char identity[IDENTITY_MAX]; /* see struct target; "" for a virtual NIC */
+	/* By the family ethtool: what is set, and the driver's limits. HAVE says which were told. */
+	struct nic_numbers {
+		bool have;
+		uint32_t rx, tx, combined, rx_max, tx_max, combined_max;
+	} channels, rings; /* rings: descriptors, no combined */
 };
+
+#define NAPI_SETTINGS (TUNABLE_IRQ_SUSPEND_TIMEOUT - TUNABLE_NAPI_THREADED + 1)
+/* A NAPI instance with an id, as netdev-genl's napi-get shows them; of a NIC that is up. */
+struct napi {
+	unsigned id;            /* now: a driver's reset gives another */
+	int nic;                /* index into nics */
+	int rx_queue, tx_queue; /* -1: none, or not known */
+	bool by_order; /* the driver does not tell the queue: the n-th instance serves the n-th */
+	int irq;       /* index into irqs, -1 not known */
+	pid_t thread;  /* napi/NAME-ID; 0: none */
+	/* Which of TUNABLE_NAPI_THREADED … TUNABLE_IRQ_SUSPEND_TIMEOUT the kernel told of this one,
+	 * so that they can be set one by one: bit n is the n-th of them. */
+	uint32_t own_settings;
+	uint64_t setting[NAPI_SETTINGS]; /* those that it has; as of the last slow look */
+	char identity[IDENTITY_MAX];
+};
+#define NAPI_SETTING(id) (1U << ((id)-TUNABLE_NAPI_THREADED))
 
 struct policy {             /* a cpufreq policy */
 	unsigned number;    /* policyN */
@@ -84,6 +108,9 @@ struct topology {
 	struct irq *irq; /* NICs' interrupts only, ordered by number */
 	unsigned n_nics;
 	struct nic *nic;
+	bool napis_told; /* the kernel lists them; else those with threads are known */
+	unsigned n_napis;
+	struct napi *napi; /* ordered by NIC, then by id */
 	unsigned n_policies;
 	struct policy *policy;
 	unsigned hz;         /* kernel's HZ: CONFIG_HZ, or measured; 0 not known (yet) */
@@ -110,6 +137,19 @@ const struct irq *topology_irq(const struct topology *t, unsigned number);
 const struct irq *topology_irq_by_identity(const struct topology *t, const char *identity);
 const struct nic *topology_nic(const struct topology *t, const char *name);
 const struct policy *topology_policy_by_identity(const struct topology *t, const char *identity);
+
+/*
+ * All targets that a setting has on this machine, and how many; the caller frees. A NAPI setting of
+ * a NIC whose instances cannot be set one by one has the NIC as its target, if there is a file.
+ * -ENOMEM.
+ */
+int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret);
+/* The target of a setting that has IDENTITY now. -ENODEV: there is none; -ENXIO: its NIC is there,
+ * but down; -ENOTUNIQ: there are several NICs of that name. */
+int topology_find_target(const struct topology *t, enum tunable_id id, const char *identity,
+			 struct target *ret);
+/* The NIC that a NIC's or NAPI's identity belongs to; NULL when it is not there. */
+const struct nic *topology_nic_of_identity(const struct topology *t, const char *identity);
 
 /* The target of a scoped setting. */
 struct target irq_target(const struct irq *irq);

@@ -14,6 +14,8 @@ static const char *const policy_words[] = {"default", "count",      "latency",
 static const int8_t policy_order[] = {3, 2, 0, 4, 1};
 static const char *const governor_words[] = {"performance", "powersave",    "schedutil", "ondemand",
 					     "userspace",   "conservative", NULL};
+static const char *const threaded_words[] = {"disabled", "enabled", "busy-poll", NULL};
+static const char *const switch_words[] = {"off", "on", NULL};
 static const char *const latency_known[] = {"n/a", NULL};
 static const char *const epp_known[] = {"default",       "performance", "balance_performance",
 					"balance_power", "power",       NULL};
@@ -239,6 +241,171 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.for_latency = true,
 			.coupled = TUNABLE_GOVERNOR,
 		},
+	/*
+	 * NICs and their NAPI instances. Caps: interrupts that are held back longer than some hundred
+	 * microseconds cost more latency than they save work; 10 ms of gro_flush_timeout is 50 times what
+	 * its users set (20 to 200 µs). irq_suspend_timeout is a safety net under an application that
+	 * polls, and may be longer (Documentation/networking/napi.rst of 6.13).
+	 */
+	[TUNABLE_NAPI_THREADED] =
+		{
+			.id = "napi_threaded",
+			.path = "sys/class/net/%s/threaded",
+			.netlink = "netdev napi-set threaded",
+			.family = "NAPI",
+			.unit = "",
+			.scope = SCOPE_NAPI,
+			.min = 0,
+			.max = 2,
+			.kernel_default = 0,
+			.words = threaded_words,
+			.doc = "whether packets are taken by a kernel thread of the queue's own instead of in softirq context",
+			.owners = "OpenWrt packet steering, udev rules",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_NAPI_DEFER_HARD_IRQS] =
+		{
+			.id = "napi_defer_hard_irqs",
+			.path = "sys/class/net/%s/napi_defer_hard_irqs",
+			.netlink = "netdev napi-set defer-hard-irqs",
+			.family = "NAPI",
+			.unit = "polls",
+			.scope = SCOPE_NAPI,
+			.min = 0,
+			.max = 1000,
+			.kernel_default = 0,
+			.doc = "empty polls, gro_flush_timeout apart, before a queue's interrupt is switched on again",
+			.owners = "applications that busy poll, udev rules",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_GRO_FLUSH_TIMEOUT] =
+		{
+			.id = "gro_flush_timeout",
+			.path = "sys/class/net/%s/gro_flush_timeout",
+			.netlink = "netdev napi-set gro-flush-timeout",
+			.family = "NAPI",
+			.unit = "ns",
+			.scope = SCOPE_NAPI,
+			.min = 0,
+			.max = 10000000,
+			.kernel_default = 0,
+			.doc = "time that GRO may hold packets for more of their flow, and between deferred polls; 0 is off",
+			.owners = "applications that busy poll, udev rules",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_IRQ_SUSPEND_TIMEOUT] =
+		{
+			.id = "irq_suspend_timeout",
+			.netlink = "netdev napi-set irq-suspend-timeout",
+			.family = "NAPI",
+			.unit = "ns",
+			.scope = SCOPE_NAPI,
+			.min = 0,
+			.max = 100000000,
+			.kernel_default = 0,
+			.doc = "time that a queue's interrupt stays off while its application finds packets by busy polling",
+			.owners = "applications that busy poll",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_NAPI_THREAD_AFFINITY] =
+		{
+			.id = "napi_thread_affinity",
+			.path = "proc/%u/status",
+			.family = "NAPI",
+			.unit = "CPUs",
+			.scope = SCOPE_NAPI,
+			.type = VALUE_CPUS,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "CPUs that a NAPI thread may run on",
+			.owners = "OpenWrt packet steering, taskset in scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_COALESCE_ADAPTIVE_RX] =
+		{
+			.id = "coalesce_adaptive_rx",
+			.netlink = "ethtool coalesce adaptive-rx",
+			.family = "Coalescing",
+			.unit = "",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 1,
+			.kernel_default = HOST_DEPENDENT,
+			.words = switch_words,
+			.doc = "whether the driver itself moves the receive coalescing with the load",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_RX_USECS,
+		},
+	[TUNABLE_COALESCE_RX_USECS] =
+		{
+			.id = "coalesce_rx_usecs",
+			.netlink = "ethtool coalesce rx-usecs",
+			.family = "Coalescing",
+			.unit = "µs",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 10000,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "time that a NIC may wait for more packets before it interrupts",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_ADAPTIVE_RX,
+		},
+	[TUNABLE_COALESCE_RX_FRAMES] =
+		{
+			.id = "coalesce_rx_frames",
+			.netlink = "ethtool coalesce rx-frames",
+			.family = "Coalescing",
+			.unit = "packets",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 4096,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "packets that a NIC may collect before it interrupts",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_ADAPTIVE_RX,
+		},
+	[TUNABLE_COALESCE_ADAPTIVE_TX] =
+		{
+			.id = "coalesce_adaptive_tx",
+			.netlink = "ethtool coalesce adaptive-tx",
+			.family = "Coalescing",
+			.unit = "",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 1,
+			.kernel_default = HOST_DEPENDENT,
+			.words = switch_words,
+			.doc = "whether the driver itself moves the transmit coalescing with the load",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_TX_USECS,
+		},
+	[TUNABLE_COALESCE_TX_USECS] =
+		{
+			.id = "coalesce_tx_usecs",
+			.netlink = "ethtool coalesce tx-usecs",
+			.family = "Coalescing",
+			.unit = "µs",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 10000,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "time that a NIC may wait before it reports sent packets",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_ADAPTIVE_TX,
+		},
+	[TUNABLE_COALESCE_TX_FRAMES] =
+		{
+			.id = "coalesce_tx_frames",
+			.netlink = "ethtool coalesce tx-frames",
+			.family = "Coalescing",
+			.unit = "packets",
+			.scope = SCOPE_NIC,
+			.min = 0,
+			.max = 4096,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "packets that a NIC may send before it reports them",
+			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.coupled = TUNABLE_COALESCE_ADAPTIVE_TX,
+		},
 	[TUNABLE_CPU_RESUME_LATENCY] =
 		{
 			.id = "cpu_resume_latency",
@@ -311,7 +478,8 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host", "irq", "policy", "cpu", "thread"};
+	static const char *const names[] = {"host",   "irq", "policy", "cpu",
+					    "thread", "nic", "napi"};
 
 	return names[s];
 }
@@ -531,13 +699,44 @@ int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t lo
 
 int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t size)
 {
-	const char *hole = strstr(t->path, "%u");
+	const char *hole = t->path ? strstr(t->path, "%u") : NULL;
 	int r;
 
+	if (!t->path || strstr(t->path, "%s"))
+		return -ENOENT;
 	if (!hole)
 		r = format_into(buf, size, "%s", t->path);
 	else
 		r = format_into(buf, size, "%.*s%u%s", (int)(hole - t->path), t->path, number,
 				hole + 2);
+	return r < 0 ? r : 0;
+}
+
+bool tunable_coupled(enum tunable_id a, enum tunable_id b)
+{
+	enum tunable_id of_a = tunables[a].coupled, of_b = tunables[b].coupled;
+
+	return of_a == b || of_b == a || (of_a == of_b && of_a != _TUNABLE_MAX);
+}
+
+void target_label(const struct target *t, char buf[static TARGET_LABEL_MAX])
+{
+	const char *queue = strrchr(t->identity, '|');
+
+	if (t->scope == SCOPE_NAPI && queue)
+		snprintf(buf, TARGET_LABEL_MAX, "%s:%.24s", t->nic, queue + 1);
+	else
+		snprintf(buf, TARGET_LABEL_MAX, "%s", t->nic);
+}
+
+int target_path(enum tunable_id id, const struct target *target, char *buf, size_t size)
+{
+	const char *path = tunables[id].path;
+	const char *hole = path ? strstr(path, "%s") : NULL;
+	int r;
+
+	if (!hole)
+		return tunable_path(&tunables[id], target->number, buf, size);
+	r = format_into(buf, size, "%.*s%s%s", (int)(hole - path), path, target->nic, hole + 2);
 	return r < 0 ? r : 0;
 }

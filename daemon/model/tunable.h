@@ -36,6 +36,19 @@ enum tunable_id {
 	TUNABLE_CPU_RESUME_LATENCY,
 	TUNABLE_CPU_DMA_LATENCY,
 	TUNABLE_IRQ_THREAD_PRIORITY,
+	/* NAPI */
+	TUNABLE_NAPI_THREADED,
+	TUNABLE_NAPI_DEFER_HARD_IRQS,
+	TUNABLE_GRO_FLUSH_TIMEOUT,
+	TUNABLE_IRQ_SUSPEND_TIMEOUT,
+	TUNABLE_NAPI_THREAD_AFFINITY,
+	/* coalescing */
+	TUNABLE_COALESCE_ADAPTIVE_RX,
+	TUNABLE_COALESCE_RX_USECS,
+	TUNABLE_COALESCE_RX_FRAMES,
+	TUNABLE_COALESCE_ADAPTIVE_TX,
+	TUNABLE_COALESCE_TX_USECS,
+	TUNABLE_COALESCE_TX_FRAMES,
 	_TUNABLE_MAX,
 };
 
@@ -45,6 +58,9 @@ enum scope {
 	SCOPE_POLICY, /* one value per cpufreq policy */
 	SCOPE_CPU,    /* one value per CPU */
 	SCOPE_THREAD, /* one value per thread of an interrupt */
+	SCOPE_NIC,    /* one value per NIC */
+	SCOPE_NAPI,   /* one value per NAPI instance; where the kernel does not tell them apart and
+		       * there is a file for the device: one per NIC */
 };
 
 enum value_type {
@@ -62,11 +78,14 @@ enum granularity {
 };
 
 struct tunable {
-	const char *id;   /* snake_case: profile key, CLI name, D-Bus name */
-	const char *path; /* relative to the root; one %u for the IRQ or policy number if scoped */
-	const char *family; /* heading in listings and man page */
-	const char *unit;   /* "µs", "packets", "" … */
-	const char *doc;    /* one line, for an admin */
+	const char *id; /* snake_case: profile key, CLI name, D-Bus name */
+	/* Relative to the root; for IRQ and policy with one %u for the number, for a NIC with one %s
+	 * for its name; NULL: no file. */
+	const char *path;
+	const char *netlink; /* where it is in generic netlink, for an admin; NULL: it is not */
+	const char *family;  /* heading in listings and man page */
+	const char *unit;    /* "µs", "packets", "" … */
+	const char *doc;     /* one line, for an admin */
 	const char
 		*owners; /* who else commonly writes it: named when the value turns out foreign */
 	enum scope scope;
@@ -88,7 +107,9 @@ struct tunable {
 	const char *undo; /* how it is undone, where that is not "the original is written again"; or
 			   * NULL */
 	bool series;      /* exists only with the kernel series: absence is not worth a warning */
-	enum tunable_id coupled; /* written with it, in table order; _TUNABLE_MAX: none */
+	/* Written with it, in table order; _TUNABLE_MAX: none. Of three, the third names the first.
+	 */
+	enum tunable_id coupled;
 };
 
 extern const struct tunable tunables[_TUNABLE_MAX];
@@ -145,8 +166,16 @@ int64_t tunable_rank(const struct tunable *t, int64_t value);
 int64_t tunable_step(const struct tunable *t, int64_t value, bool up, int64_t low, int64_t high,
 		     unsigned hz);
 
-/* The path for NUMBER (ignored for SCOPE_HOST). */
+/* The path for NUMBER (ignored for SCOPE_HOST). -ENOENT: it has none, or that of a NIC. */
 int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t size);
+
+/* Whether the two are written together when a profile states both: see act_apply_coupled(). */
+bool tunable_coupled(enum tunable_id a, enum tunable_id b);
+/* Whether the setting belongs to a NIC or to its NAPI instances. */
+static inline bool tunable_of_nic(const struct tunable *t)
+{
+	return t->scope == SCOPE_NIC || t->scope == SCOPE_NAPI;
+}
 
 /*
  * What a setting belongs to. NUMBER is only good for now: IRQ numbers and policy numbers are reused
@@ -161,13 +190,24 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
  *   SCOPE_CPU: "cpu<id>"; "cpu3"
  *
  *   SCOPE_THREAD: "<comm>|<pid>|<start time in ticks since boot>"; "irq/30-eth0|212|1543"
+ *
+ *   SCOPE_NIC: "<sysfs device path>|port<dev_port>"; "devices/pci0000:00/0000:00:03.0|port0"
+ *
+ *   SCOPE_NAPI: its NIC's, and "|rx<queue>", "|tx<queue>" for one that serves no receive queue, or
+ *   "|napi<order>" where nothing tells the queue. Never the NAPI id: a driver's reset gives new ones
  */
 #define IDENTITY_MAX 320
 struct target {
-	enum scope scope;
-	unsigned number;
+	enum scope scope; /* the setting's; SCOPE_NIC for a NAPI setting of a whole device */
+	unsigned number;  /* IRQ, policy, ifindex, NAPI id, or pid of a NAPI thread */
 	char identity[IDENTITY_MAX];
+	char nic[16]; /* SCOPE_NIC, SCOPE_NAPI: the interface's name now */
 };
+/* What an admin calls a NIC or NAPI target: "eth0", "eth0:rx3". */
+#define TARGET_LABEL_MAX 48
+void target_label(const struct target *t, char buf[static TARGET_LABEL_MAX]);
+/* The file of a setting at its target. -ENOENT: it has none. */
+int target_path(enum tunable_id id, const struct target *target, char *buf, size_t size);
 static inline struct target target_host(void)
 {
 	return (struct target){.scope = SCOPE_HOST, .identity = "host"};

@@ -209,6 +209,35 @@ static void read_driver(struct io *io, const char *nic, struct nic *ret)
 		 slash ? slash + 1 : target);
 }
 
+/* Ports of one device (mlx4) differ in dev_port only. */
+static void name_nic(struct io *io, struct nic *nic)
+{
+	const char *device = nic->device;
+	char part[24];
+	uint32_t port = 0;
+	size_t room;
+
+	(void)read_nic_number(io, nic->name, "dev_port", 10, &port);
+	snprintf(part, sizeof(part), "|port%u", port);
+	if (startswith(device, "sys/"))
+		device += strlen("sys/");
+	/* Of a path that is too long the end is kept: that is where devices differ. NAPI instances
+	 * append their queue. */
+	room = sizeof(nic->identity) - strlen(part) - sizeof("|napi4294967295");
+	if (strlen(device) > room)
+		device += strlen(device) - room;
+	snprintf(nic->identity, sizeof(nic->identity), "%s%s", device, part);
+}
+
+void nic_read_carrier(struct io *io, struct nic *nic)
+{
+	uint32_t carrier;
+
+	/* EINVAL while it is down. */
+	nic->carrier =
+		read_nic_number(io, nic->name, "carrier", 10, &carrier) >= 0 ? carrier != 0 : -1;
+}
+
 /* False when it is no interface (bonding_masters), or gone already. */
 static bool read_nic(struct io *io, const char *name, struct nic *nic)
 {
@@ -222,6 +251,7 @@ static bool read_nic(struct io *io, const char *name, struct nic *nic)
 		return false;
 	if (read_nic_number(io, name, "flags", 16, &flags) >= 0)
 		nic->up = flags & IFF_UP;
+	nic_read_carrier(io, nic);
 	read_queues(io, nic);
 	if (nic_path(name, "device", path, sizeof(path)) < 0 ||
 	    io->ops->realpath(io, path, &device) < 0)
@@ -231,6 +261,7 @@ static bool read_nic(struct io *io, const char *name, struct nic *nic)
 		return true;
 	read_driver(io, name, nic);
 	nic->node = read_node(io, nic->device);
+	name_nic(io, nic);
 	return true;
 }
 

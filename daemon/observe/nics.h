@@ -39,6 +39,9 @@ const char *action_table_find(const struct action_table *t, unsigned number);
  */
 int nics_discover(struct io *io, const struct action_table *actions, struct topology *t);
 
+/* Whether there is a link, again. */
+void nic_read_carrier(struct io *io, struct nic *nic);
+
 /* Reads affinity and effective affinity of one interrupt again. */
 void irq_read_affinity(struct io *io, struct irq *irq);
 

@@ -5,9 +5,11 @@
 #include <time.h>
 
 #include "observe/cpufreq.h"
+#include "observe/ethtool.h"
 #include "observe/irq-counts.h"
 #include "observe/irq-rows.h"
 #include "observe/kmsg.h"
+#include "observe/napis.h"
 #include "observe/netdev.h"
 #include "observe/nics.h"
 #include "observe/pressure.h"
@@ -52,7 +54,8 @@ struct observer {
 	struct thread_memory *thread; /* [n_irqs] */
 	struct processes processes;
 	struct irq_rows rows;
-	uint64_t nics; /* nics_signature() */
+	uint64_t nics;  /* nics_signature() */
+	uint64_t napis; /* signature of napis_discover() */
 	bool irqbalance;
 	struct hz_meter hz;
 
@@ -60,7 +63,7 @@ struct observer {
 	bool unreadable[_SOURCE_MAX]; /* tried again on slow looks only */
 	bool looked;                  /* the first reading is done */
 	bool sought;                  /* ksoftirqd: looked for again, and not found */
-	bool link_noted, changed;
+	bool link_noted, changed, napis_changed;
 };
 
 int observer_new(struct io *io, struct observer **ret)
@@ -121,6 +124,11 @@ void observer_note_link_change(struct observer *o)
 bool observer_topology_changed(const struct observer *o)
 {
 	return o->changed;
+}
+
+bool observer_napis_changed(struct observer *o)
+{
+	return TAKE(o->napis_changed, false);
 }
 
 /* --- what the machine is made of --- */
@@ -219,6 +227,10 @@ static int discover(struct observer *o, struct topology *t)
 	r = discover_interrupts(o, t);
 	if (r < 0)
 		return r;
+	ethtool_discover(o->io, t, &o->source[SOURCE_ETHTOOL]);
+	r = napis_discover(o->io, &o->processes, t, &o->source[SOURCE_NAPI], &o->napis);
+	if (r < 0)
+		return r;
 	r = cpufreq_discover(o->io, t, &o->source[SOURCE_CPUFREQ]);
 	if (r < 0)
 		return r;
@@ -253,6 +265,18 @@ int observer_topology(struct observer *o, struct topology **ret)
 	}
 	*ret = TAKE_PTR(t);
 	return 0;
+}
+
+int observer_look_at_napis(struct observer *o, struct topology *t)
+{
+	int r;
+
+	/* Without a list of the kernel's they are found by their threads. */
+	if (!t->napis_told && processes_scan(o->io, o->n_cpus, &o->processes) == -ENOMEM)
+		return -ENOMEM;
+	r = napis_discover(o->io, &o->processes, t, &o->source[SOURCE_NAPI], &o->napis);
+	o->napis_changed = false;
+	return r;
 }
 
 int observer_snapshot_new(const struct topology *t, struct snapshot **ret)
@@ -471,6 +495,19 @@ static int read_interrupts(struct observer *o, const struct topology *t, struct 
 	return 0;
 }
 
+/* Instances came, went, or got other ids or threads: a driver was reset, channels were changed, or
+ * threads switched on or off. */
+static int look_at_napis(struct observer *o, struct topology *t, struct snapshot *s)
+{
+	int r;
+
+	if (!t->napis_told || napis_refresh(o->io, t, o->napis))
+		return 0;
+	r = napis_discover(o->io, &o->processes, t, &s->source[SOURCE_NAPI], &o->napis);
+	o->napis_changed = true;
+	return r;
+}
+
 /* The rest of the slow look: what is not a counter. */
 static int look_around(struct observer *o, struct topology *t, struct snapshot *s)
 {
@@ -521,6 +558,14 @@ int observer_read(struct observer *o, struct topology *t, bool slow, struct snap
 		o->changed = true;
 	if ((slow || o->link_noted) && nics_signature(o->io) != o->nics)
 		o->changed = true;
+	if (slow || o->link_noted) {
+		for (unsigned i = 0; i < t->n_nics; i++)
+			if (*t->nic[i].device)
+				nic_read_carrier(o->io, &t->nic[i]);
+		r = look_at_napis(o, t, s);
+		if (r < 0)
+			return r;
+	}
 	o->link_noted = false;
 	if (slow) {
 		r = look_around(o, t, s);

@@ -39,6 +39,12 @@ int observer_read(struct observer *o, struct topology *t, bool slow, struct snap
 /* CPUs came or went, NICs or their interrupts changed since the last observer_topology(): a cheap
  * look, from what the last reads showed (online set, rows of the tables, link events). */
 bool observer_topology_changed(const struct observer *o);
+/* NAPI instances changed in place since the last call, T->napi is new already: a driver was reset,
+ * threads were switched on. */
+bool observer_napis_changed(struct observer *o);
+/* Finds the NAPI instances and their threads again, now: after softnetd itself changed them. -ENOMEM
+ * or 0. */
+int observer_look_at_napis(struct observer *o, struct topology *t);
 /* Tells the observer that a link event came (observe/links): the next observer_read() looks whether
  * a NIC with a device is concerned, or only an interface of a container. */
 void observer_note_link_change(struct observer *o);
@@ -49,7 +55,9 @@ int observer_kmsg_fd(const struct observer *o);
 /*
  * The present value of a setting, as the kernel spells it (not canonical): reading side of the
  * tunable table. -ENOENT the host has no such setting; else read(2)'s errno. For governor and EPP
- * the answer is the policy's file; for affinity it is smp_affinity_list.
+ * the answer is the policy's file; for affinity it is smp_affinity_list. What lives in generic
+ * netlink is asked there: -EOPNOTSUPP or -ENOENT the driver or the kernel does not have it, -ENODEV
+ * the NIC or NAPI instance is gone.
  */
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size);

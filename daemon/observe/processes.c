@@ -79,6 +79,11 @@ static bool is_kernel_thread(struct io *io, uint64_t pid)
 	return task_stat_read(io, (pid_t)pid, &st) >= 0 && st.kernel_thread;
 }
 
+bool process_is_kernel_thread(struct io *io, pid_t pid)
+{
+	return is_kernel_thread(io, (uint64_t)pid);
+}
+
 /* "PREFIX123…": the number, and what stands behind it. */
 static bool numbered(const char *comm, const char *prefix, uint64_t *ret, const char **ret_rest)
 {
@@ -112,6 +117,26 @@ static int add_irq_thread(struct io *io, struct processes *p, unsigned irq, pid_
 	return 0;
 }
 
+/* "napi/eth0-8193": an interface's name may hold dashes itself. */
+static int add_napi_thread(struct processes *p, const char *comm, pid_t pid)
+{
+	const char *name = comm + strlen("napi/"), *dash = strrchr(name, '-');
+	struct napi_thread thread = {.pid = pid}, *more;
+	uint64_t id;
+
+	if (!dash || dash == name || (size_t)(dash - name) >= sizeof(thread.nic) ||
+	    slice_decimal(slice_of(dash + 1, strlen(dash + 1)), INT32_MAX, &id) < 0)
+		return 0;
+	memcpy(thread.nic, name, (size_t)(dash - name));
+	thread.id = (unsigned)id;
+	more = reallocarray(p->napi_thread, p->n_napi_threads + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->napi_thread = more;
+	p->napi_thread[p->n_napi_threads++] = thread;
+	return 0;
+}
+
 static int consider(struct io *io, const char *name, struct processes *p)
 {
 	char path[64], comm[128];
@@ -131,6 +156,9 @@ static int consider(struct io *io, const char *name, struct processes *p)
 		 */
 		if (*rest == '-' && !startswith(rest, "-s-"))
 			return add_irq_thread(io, p, (unsigned)n, (pid_t)pid, comm);
+	} else if (startswith(comm, "napi/")) {
+		if (is_kernel_thread(io, pid))
+			return add_napi_thread(p, comm, (pid_t)pid);
 	} else if (numbered(comm, "backlog_napi/", &n, &rest)) {
 		p->backlog_napi |= is_kernel_thread(io, pid);
 	} else {
@@ -169,6 +197,7 @@ void processes_done(struct processes *p)
 {
 	free(p->ksoftirqd);
 	free(p->irq_thread);
+	free(p->napi_thread);
 	*p = (struct processes){};
 }
 

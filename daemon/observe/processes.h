@@ -20,6 +20,13 @@ struct irq_thread {
 	char comm[16];
 };
 
+/* The thread "napi/NAME-ID" of a NAPI instance. */
+struct napi_thread {
+	char nic[16]; /* the interface's name when the thread was made */
+	unsigned id;
+	pid_t pid;
+};
+
 enum { /* struct processes.rivals */
 	RIVAL_IRQBALANCE = 1 << 0,
 	RIVAL_TUNED = 1 << 1,
@@ -35,6 +42,8 @@ struct processes {
 	pid_t *ksoftirqd;              /* by CPU id; 0: none seen */
 	struct irq_thread *irq_thread; /* primary handlers, ordered by pid */
 	unsigned n_irq_threads;
+	struct napi_thread *napi_thread;
+	unsigned n_napi_threads;
 	bool backlog_napi;
 	unsigned rivals;
 };
@@ -57,6 +66,9 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret);
  */
 int processes_scan(struct io *io, unsigned n_cpus, struct processes *ret);
 void processes_done(struct processes *p);
+
+/* Whether PID is a kernel thread, as far as it can be told. */
+bool process_is_kernel_thread(struct io *io, pid_t pid);
 
 /* "irqbalance, tuned" or "". */
 void rivals_to_string(unsigned rivals, char *buf, size_t size);

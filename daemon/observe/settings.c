@@ -45,18 +45,78 @@ static int read_sched(struct io *io, pid_t pid, char *buf, size_t size)
 			   realtime ? (long long)st.rt_priority : (long long)st.nice);
 }
 
+#include "base/scan.h"
+#include "observe/ethtool.h"
+#include "observe/napis.h"
+
+static int read_coalesce(struct io *io, enum tunable_id id, unsigned ifindex, char *buf,
+			 size_t size)
+{
+	unsigned i = id - TUNABLE_COALESCE_ADAPTIVE_RX;
+	struct coalesce c;
+	int r;
+
+	r = ethtool_read_coalesce(io, ifindex, &c);
+	if (r < 0)
+		return r;
+	if (!(c.have & (1U << i)))
+		return -EOPNOTSUPP;
+	return format_into(buf, size, "%u", c.value[i]);
+}
+
+/* "Cpus_allowed_list:	0-3" */
+static int read_thread_affinity(struct io *io, const char *path, char *buf, size_t size)
+{
+	static const char key[] = "Cpus_allowed_list:";
+	_cleanup_free_ char *text = NULL;
+	char *at, *end;
+	int r;
+
+	r = io_read_all(io, path, &text, NULL);
+	if (r < 0)
+		return r;
+	at = strstr(text, key);
+	if (!at)
+		return -EBADMSG;
+	at += strlen(key);
+	end = strchr(at, '\n');
+	if (end)
+		*end = '\0';
+	return format_into(buf, size, "%s", strstrip(at));
+}
+
+static int read_napi(struct io *io, enum tunable_id id, unsigned napi, char *buf, size_t size)
+{
+	uint64_t v;
+	int r;
+
+	r = napi_read_setting(io, id, napi, 0, &v);
+	return r < 0 ? r : format_into(buf, size, "%llu", (unsigned long long)v);
+}
+
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size)
 {
 	char path[PATH_MAX];
 	int r;
 
-	if (target->scope != tunables[id].scope)
+	if (target->scope != tunables[id].scope &&
+	    !(tunables[id].scope == SCOPE_NAPI && target->scope == SCOPE_NIC))
 		return -EINVAL;
-	r = tunable_path(&tunables[id], target->number, path, sizeof(path));
+	if (target->scope == SCOPE_NIC && tunables[id].scope == SCOPE_NIC) {
+		r = read_coalesce(io, id, target->number, buf, size);
+		return r < 0 ? r : 0;
+	}
+	if (target->scope == SCOPE_NAPI && id != TUNABLE_NAPI_THREAD_AFFINITY) {
+		r = read_napi(io, id, target->number, buf, size);
+		return r < 0 ? r : 0;
+	}
+	r = target_path(id, target, path, sizeof(path));
 	if (r < 0)
 		return r;
-	if (id == TUNABLE_CPU_DMA_LATENCY)
+	if (id == TUNABLE_NAPI_THREAD_AFFINITY)
+		r = read_thread_affinity(io, path, buf, size);
+	else if (id == TUNABLE_CPU_DMA_LATENCY)
 		r = read_latency(io, path, buf, size);
 	else if (tunables[id].type == VALUE_SCHED)
 		r = read_sched(io, (pid_t)target->number, buf, size);

@@ -62,10 +62,8 @@ static int replace_string(char **p, const char *s)
 
 static void nics_forget(struct profile *p)
 {
-	for (size_t i = 0; i < p->n_nics; i++) {
-		free(p->nic[i].match);
-		free(p->nic[i].origin.file);
-	}
+	for (size_t i = 0; i < p->n_nics; i++)
+		nic_rule_done(&p->nic[i]);
 	free(p->nic);
 	p->nic = NULL;
 	p->n_nics = 0;
@@ -79,8 +77,7 @@ static int nics_add(struct profile *p, struct nic_rule rule)
 	if (rule.match && rule.origin.file)
 		bigger = reallocarray(p->nic, p->n_nics + 1, sizeof(*bigger));
 	if (!bigger) {
-		free(rule.match);
-		free(rule.origin.file);
+		nic_rule_done(&rule);
 		return -ENOMEM;
 	}
 	p->nic = bigger;
@@ -88,15 +85,60 @@ static int nics_add(struct profile *p, struct nic_rule rule)
 	return 0;
 }
 
-/* One entry { match = "eth*"; placement = "spread"; cpus = "0-3"; }. */
+/* A setting in an entry of nics. 0 also after a complaint; -ENOMEM. */
+static int read_nic_setting(struct reader *r, const struct tunable *t, const config_setting_t *s,
+			    struct nic_rule *rule)
+{
+	struct profile_setting **into = &rule->setting[tunable_index(t)];
+
+	if (!*into)
+		*into = calloc(1, sizeof(**into));
+	if (!*into)
+		return -ENOMEM;
+	return setting_read_value(r, t, s, *into) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* One key of an entry of nics. 0 also after a complaint; -ENOMEM. */
+static int read_nic_key(struct reader *r, const config_setting_t *s, struct nic_rule *rule,
+			bool *says)
+{
+	const struct tunable *t = NULL;
+	int key = schema_find(r, PLACE_NIC, s, &t);
+	union schema_value v;
+
+	if (key == -ENOMEM)
+		return key;
+	if (t) {
+		*says = true;
+		return read_nic_setting(r, t, s, rule);
+	}
+	if (key < 0 || schema_read(r, (enum key)key, s, &v) < 0)
+		return 0;
+	if (key == KEY_NIC_MATCH && *v.text) {
+		rule->match = strdup(v.text);
+		return rule->match ? 0 : -ENOMEM;
+	}
+	if (key == KEY_NIC_PLACEMENT) {
+		rule->placement = (enum placement)v.word;
+		rule->has_placement = *says = true;
+	} else if (key == KEY_NAPI_THREADS) {
+		rule->napi_threads = (enum napi_threads)v.word;
+		*says = true;
+	} else if (key == KEY_CPUS) {
+		rule->cpus = v.cpus;
+		rule->has_cpus = true;
+	}
+	return 0;
+}
+
+/* One entry { match = "eth*"; placement = "spread"; cpus = "0-3"; gro_flush_timeout = 20000; }. */
 static int read_nic(struct reader *r, const config_setting_t *s, struct profile *p)
 {
-	struct nic_rule rule = {};
+	_cleanup_(nic_rule_done) struct nic_rule rule = {};
 	char excerpt[EXCERPT_MAX];
-	union schema_value v;
-	const char *match = NULL;
-	bool have_placement = false;
+	bool says = false;
 	unsigned bad = r->bad;
+	int e;
 
 	if (config_setting_type(s) != CONFIG_TYPE_GROUP) {
 		reader_wrong(r, s,
@@ -105,43 +147,31 @@ static int read_nic(struct reader *r, const config_setting_t *s, struct profile 
 		return 0;
 	}
 	for (int i = 0; i < config_setting_length(s); i++) {
-		const config_setting_t *m = config_setting_get_elem(s, (unsigned)i);
-		int key = schema_find(r, PLACE_NIC, m, NULL);
-
-		if (key == -ENOMEM)
-			return key;
-		if (key < 0 || schema_read(r, (enum key)key, m, &v) < 0)
-			continue;
-		if (key == KEY_NIC_MATCH) {
-			match = v.text;
-		} else if (key == KEY_NIC_PLACEMENT) {
-			rule.placement = (enum placement)v.word;
-			have_placement = true;
-		} else if (key == KEY_CPUS) {
-			rule.cpus = v.cpus;
-			rule.has_cpus = true;
-		}
+		e = read_nic_key(r, config_setting_get_elem(s, (unsigned)i), &rule, &says);
+		if (e < 0)
+			return e;
 	}
 	if (r->bad > bad)
 		return 0;
-	if (!match || !*match || !have_placement) {
-		reader_wrong(r, s, "an entry of nics needs match and placement");
+	if (!rule.match || !says) {
+		reader_wrong(
+			r, s,
+			"an entry of nics needs match, and placement or something else to say");
 		return 0;
 	}
 	for (size_t i = 0; i < p->n_nics; i++)
-		if (streq(p->nic[i].match, match)) {
+		if (streq(p->nic[i].match, rule.match)) {
 			reader_wrong(
 				r, s,
 				"match = \"%s\" stands in line %u already: the first that fits "
 				"counts",
-				text_excerpt(match, excerpt, sizeof(excerpt)),
+				text_excerpt(rule.match, excerpt, sizeof(excerpt)),
 				p->nic[i].origin.line);
 			return 0;
 		}
-	rule.match = strdup(match);
 	if (origin_set(&rule.origin, r, s) < 0)
-		rule.origin.file = NULL; /* nics_add() sees it */
-	return nics_add(p, rule);
+		return -ENOMEM;
+	return nics_add(p, TAKE(rule, (struct nic_rule){}));
 }
 
 /* The list replaces one that a weaker file gave. */
@@ -352,6 +382,9 @@ static int finish(struct draft *d)
 	for (size_t i = 0; i < _TUNABLE_MAX; i++)
 		if (!d->own_on_foreign[i])
 			p->setting[i].on_foreign = d->on_foreign;
+	for (size_t i = 0; i < p->n_nics; i++)
+		if (!p->nic[i].has_placement)
+			p->nic[i].placement = d->placement;
 	if (!d->placement_origin.file)
 		return 0;
 	/* `placement` is what remains for NICs that no entry of nics fits. */

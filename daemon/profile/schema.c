@@ -44,6 +44,7 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NIC_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},
 	[KEY_CPUS] = {"cpus", PLACE_NIC, KEY_CPU_LIST},
+	[KEY_NAPI_THREADS] = {"napi_threads", PLACE_NIC, KEY_WORD, .words = napi_threads_names},
 
 	[KEY_UNIT] = {"unit", PLACE_MATCH, KEY_TEXT},
 	/* More packets in a second than any host receives end the range. */
@@ -54,6 +55,13 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_SETTING_ON_FOREIGN] = {"on_foreign", PLACE_SETTING, KEY_WORD,
 				    .words = on_foreign_names},
 };
+
+static bool setting_may_stand(enum place place, const struct tunable *t)
+{
+	/* A thread's CPUs are for napi_threads to find, and for an admin to set. */
+	return place == PLACE_PROFILE || (place == PLACE_NIC && tunable_of_nic(t) &&
+					  t != &tunables[TUNABLE_NAPI_THREAD_AFFINITY]);
+}
 
 int schema_names(enum place place, const char ***ret)
 {
@@ -66,8 +74,8 @@ int schema_names(enum place place, const char ***ret)
 	for (size_t i = 0; i < _KEY_MAX; i++)
 		if (schema[i].place == place)
 			names[n++] = schema[i].name;
-	if (place == PLACE_PROFILE)
-		for (size_t i = 0; i < _TUNABLE_MAX; i++)
+	for (size_t i = 0; i < _TUNABLE_MAX; i++)
+		if (setting_may_stand(place, &tunables[i]))
 			names[n++] = tunables[i].id;
 	*ret = names;
 	return 0;
@@ -89,7 +97,7 @@ int schema_find(struct reader *r, enum place place, const config_setting_t *s,
 	const struct tunable *t = tunable_find(name);
 	int elsewhere = t ? PLACE_PROFILE : -1, e;
 
-	if (t && place == PLACE_PROFILE) {
+	if (t && setting_may_stand(place, t)) {
 		*ret_tunable = t;
 		return _KEY_MAX;
 	}

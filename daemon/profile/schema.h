@@ -45,6 +45,7 @@ enum key {
 	KEY_NIC_MATCH,
 	KEY_NIC_PLACEMENT,
 	KEY_CPUS,
+	KEY_NAPI_THREADS,
 	/* match = ( { … } ) */
 	KEY_UNIT,
 	KEY_PACKET_RATE,
@@ -93,7 +94,8 @@ struct reader {
 	 complain((r)->complaints, (r)->path, config_setting_source_line(setting), __VA_ARGS__))
 
 /*
- * The key that the member S of a group at PLACE is; _KEY_MAX with *RET_TUNABLE set when it is a
+ * The key that the member S of a group at PLACE is (settings of NICs may stand in a profile and in
+ * an entry of nics, others only in a profile); _KEY_MAX with *RET_TUNABLE set when it is a
  * setting; -EINVAL with a complaint that names the nearest valid key.
  */
 int schema_find(struct reader *r, enum place place, const config_setting_t *s,

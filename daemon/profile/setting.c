@@ -10,6 +10,12 @@ static bool takes_range(const struct tunable *t)
 	return t->type == VALUE_NUMBER && !t->held && (!t->words || t->order);
 }
 
+/* What belongs to a NIC is stated or left: no sensor tells which way would be better. */
+static bool moves_in_range(const struct tunable *t)
+{
+	return takes_range(t) && !tunable_of_nic(t);
+}
+
 void setting_expects(const struct tunable *t, char *buf, size_t size)
 {
 	const char *unit = *t->unit ? t->unit : "no unit";
@@ -25,7 +31,7 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 		if (t->words)
 			snprintf(buf, size, "one of %s%s, or \"leave\"", words,
 				 t->order ? ", a range [\"from\", \"to\"] of such" : "");
-		else if (t->held)
+		else if (t->held || !moves_in_range(t))
 			snprintf(buf, size, "a number from %lld to %lld (%s), or \"leave\"",
 				 (long long)t->min, (long long)t->max, unit);
 		else
@@ -130,7 +136,7 @@ static int read_range(struct reader *r, const struct tunable *t, const config_se
 {
 	int64_t bound[2], rank[2];
 
-	if (!takes_range(t))
+	if (!moves_in_range(t))
 		return wrong_type(r, t, s);
 	if (config_setting_length(s) != 2) {
 		reader_wrong(r, s, "%s: a range has two numbers, [low, high], not %d", t->id,
@@ -262,6 +268,14 @@ static int set_value(struct reader *r, const struct tunable *t, const config_set
 	into->low = read.low;
 	into->high = read.high;
 	return 0;
+}
+
+int setting_read_value(struct reader *r, const struct tunable *t, const config_setting_t *s,
+		       struct profile_setting *into)
+{
+	if (config_setting_type(s) == CONFIG_TYPE_GROUP)
+		return wrong_type(r, t, s);
+	return set_value(r, t, s, into);
 }
 
 int setting_read(struct reader *r, const struct tunable *t, const config_setting_t *s,

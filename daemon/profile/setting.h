@@ -25,3 +25,7 @@ int setting_read(struct reader *r, const struct tunable *t, const config_setting
 /* What T takes, as a half sentence: "a number from 16 to 8192 (packets), a range [low, high], or
  * \"leave\"". For complaints. */
 void setting_expects(const struct tunable *t, char *buf, size_t size);
+
+/* A value alone, as in an entry of nics: no long form. Errors as above. */
+int setting_read_value(struct reader *r, const struct tunable *t, const config_setting_t *s,
+		       struct profile_setting *into);

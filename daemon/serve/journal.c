@@ -51,9 +51,13 @@ static void change_message(const struct change *c, const struct result *r, char 
 	const struct tunable *t = &tunables[c->tunable];
 	const char *unit = *t->unit ? " " : "";
 	const char *now = r && r->value[0] ? r->value : c->to;
+	char label[TARGET_LABEL_MAX];
 
 	append_text(buf, size, "%s", t->id);
-	if (c->target.scope != SCOPE_HOST)
+	if (tunable_of_nic(t)) {
+		target_label(&c->target, label);
+		append_text(buf, size, "@%s", label);
+	} else if (c->target.scope != SCOPE_HOST)
 		append_text(buf, size, "@%s%u",
 			    c->target.scope == SCOPE_POLICY   ? "policy"
 			    : c->target.scope == SCOPE_CPU    ? "cpu"

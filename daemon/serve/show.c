@@ -406,6 +406,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_head(out, status);
 	show_cpus(out, width, status);
 	show_nics(out, width, status);
+	show_queues(out, width, get(status, "nics"));
 	show_symptoms(out, get(status, "symptoms"));
 	show_changes(out, width, status);
 	show_pins(out, status);
@@ -542,7 +543,8 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 {
 	static const char *const heads[] = {"setting", "wish", "when changed by others", "from",
 					    NULL};
-	static const char *const nic_heads[] = {"NICs", "placement", "CPUs", "from", NULL};
+	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads",
+						"CPUs", "from",      NULL};
 	struct sheet *s = sheet_new(width, heads);
 	json_t *settings = get(profile, "settings"), *wish;
 	const json_t *rule;
@@ -571,11 +573,20 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 	s = sheet_new(width, nic_heads);
 	json_array_foreach (get(profile, "nics"), i, rule) {
 		const char *cells[] = {text(rule, "match"), text(rule, "placement"),
-				       text(rule, "cpus") ?: "any", text(rule, "origin") ?: ""};
+				       text(rule, "napi_threads"), text(rule, "cpus") ?: "any",
+				       text(rule, "origin") ?: ""};
 
 		sheet_row(s, cells);
 	}
 	sheet_end(s, out);
+	json_array_foreach (get(profile, "nics"), i, rule)
+		json_object_foreach (get(rule, "settings"), key, wish) {
+			char buf[128];
+
+			profile_wish(buf, sizeof(buf), wish);
+			fprintf(out, "%s: %s = %s (%s)\n", text(rule, "match"), key, buf,
+				text(wish, "origin") ?: "-");
+		}
 	if (is_true(profile, "place_despite_irqbalance"))
 		fputs("Placement is applied although irqbalance runs.\n", out);
 }

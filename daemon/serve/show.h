@@ -16,6 +16,8 @@
 void show_init(void);
 
 void show_status(FILE *out, unsigned width, json_t *status);
+/* Part of show_status(): the chain of each NIC's NAPI instances, channels, coalescing. */
+void show_queues(FILE *out, unsigned width, const json_t *nics);
 void show_settings(FILE *out, unsigned width, json_t *settings);
 void show_profiles(FILE *out, unsigned width, json_t *profiles);
 void show_profile(FILE *out, unsigned width, json_t *profile);

@@ -27,9 +27,15 @@ START_TEST(every_setting_is_whole)
 		ck_assert_ptr_nonnull(t->owners);
 		ck_assert_ptr_nonnull(t->unit);
 		ck_assert(strspn(t->id, "abcdefghijklmnopqrstuvwxyz_") == strlen(t->id));
-		ck_assert_int_eq(strstr(t->path, "%u") != NULL, t->scope != SCOPE_HOST);
+		if (t->path)
+			ck_assert_int_eq(strchr(t->path, '%') != NULL, t->scope != SCOPE_HOST);
+		/* Where it is, it must be. */
+		ck_assert(t->path || (t->netlink && tunable_of_nic(t)));
+		/* In pairs, or the third names the first. */
 		if (t->coupled != _TUNABLE_MAX)
-			ck_assert_int_eq(tunables[t->coupled].coupled, (int)i);
+			ck_assert(
+				tunables[t->coupled].coupled == i ||
+				tunable_coupled(tunables[t->coupled].coupled, (enum tunable_id)i));
 		if (t->type == VALUE_NUMBER)
 			ck_assert_int_lt(t->min, t->max);
 	}

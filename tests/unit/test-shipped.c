@@ -214,13 +214,16 @@ END_TEST
 static void man_entry(FILE *f, const struct tunable *t)
 {
 	const char *unit = streq(t->unit, "µs") ? "\\(mcs" : t->unit;
-	const char *hole = strstr(t->path, "%u");
+	const char *hole = t->path ? strchr(t->path, '%') : NULL;
 
-	fprintf(f, ".TP\n.B %s\n%s\n.br\n/", t->id, t->doc);
+	fprintf(f, ".TP\n.B %s\n%s\n.br\n", t->id, t->doc);
 	if (hole)
-		fprintf(f, "%.*sN%s\n.br\n", (int)(hole - t->path), t->path, hole + 2);
-	else
-		fprintf(f, "%s\n.br\n", t->path);
+		fprintf(f, "/%.*s%s%s\n.br\n", (int)(hole - t->path), t->path,
+			hole[1] == 's' ? "NIC" : "N", hole + 2);
+	else if (t->path)
+		fprintf(f, "/%s\n.br\n", t->path);
+	if (t->netlink)
+		fprintf(f, "netlink: %s\n.br\n", t->netlink);
 	if (t->type == VALUE_NUMBER && t->words) {
 		for (size_t i = 0; t->words[i]; i++)
 			fprintf(f, "%s%s (%zu)", i > 0 ? ", " : "", t->words[i], i);
@@ -231,7 +234,8 @@ static void man_entry(FILE *f, const struct tunable *t)
 		if (t->type == VALUE_LATENCY)
 			fprintf(f, ", or n/a");
 	} else if (t->type == VALUE_CPUS) {
-		fprintf(f, "set by placement");
+		fprintf(f, "set by %s",
+			t == &tunables[TUNABLE_IRQ_AFFINITY] ? "placement" : "napi_threads");
 	} else {
 		for (size_t i = 0; t->known[i]; i++)
 			fprintf(f, "%s%s", i > 0 ? ", " : "", t->known[i]);
@@ -307,8 +311,15 @@ START_TEST(unit_opens_what_the_table_needs)
 		const struct tunable *t = &tunables[i];
 		char path[160];
 
+		if (t->netlink)
+			ck_assert(unit_has(unit, "CapabilityBoundingSet=", "CAP_NET_ADMIN", false));
+		if (!t->path)
+			continue;
 		snprintf(path, sizeof(path), "/%s", t->path);
-		if (t->type == VALUE_SCHED)
+		/* What is in there are links to the NICs' devices. */
+		if (startswith(path, "/sys/class/net/"))
+			strcpy(path, "/sys/devices");
+		if (t->type == VALUE_SCHED || i == TUNABLE_NAPI_THREAD_AFFINITY)
 			ck_assert(unit_has(unit, "CapabilityBoundingSet=", "CAP_SYS_NICE", false));
 		else if (startswith(path, "/dev/"))
 			ck_assert_msg(unit_has(unit, "DeviceAllow=", path, false), "%s", path);

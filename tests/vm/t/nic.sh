@@ -1,0 +1,223 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# NAPI and coalescing on a real kernel and real drivers: virtio_net with four queues and e1000e. What
+# softnetd changes is read back by others (ethtool, sysfs, taskset), and all of it comes back; the NIC
+# is reset, and pulled while it is changed. Needs guest --nics tap --e1000e, and the folder made by
+# tests/vm/bundle.
+. /mnt/t/lib.sh
+
+export LD_LIBRARY_PATH=/mnt/softnetd/lib
+PATH=/mnt/softnetd:$PATH
+P=/etc/softnetd/profiles
+mkdir -p $P /run/softnetd
+LEDGER=/run/softnetd/ledger.json
+
+# nic_of DRIVER: the first interface of it
+nic_of()
+{
+	for n in /sys/class/net/*; do
+		d=$(readlink -f "$n/device/driver" 2>/dev/null) || continue
+		[ "${d##*/}" != "$1" ] || { echo "${n##*/}"; return; }
+	done
+}
+
+V=$(nic_of virtio_net)
+X=$(nic_of e1000e)
+[ -n "$V" ] && [ -n "$X" ]
+ok $? "the guest has both NICs ($V, $X)"
+X_DEVICE=$(basename "$(readlink -f /sys/class/net/"$X"/device)")
+V_DEVICE=$(basename "$(readlink -f /sys/class/net/"$V"/device/..)")
+up() { $IP link set "$V" up; $IP link set "$X" up; }
+up
+ethtool -L "$V" combined 4 2>/dev/null
+sleep 1
+
+sysfs() { cat /sys/class/net/"$V"/"$1"; }
+usecs() { ethtool -c "$X" | sed -n 's/^rx-usecs:[[:space:]]*//p'; }
+# napi_pids: the kernel threads of V
+napi_pids()
+{
+	for c in /proc/[0-9]*/comm; do
+		read -r name <"$c" 2>/dev/null || continue
+		case $name in "napi/$V-"*) ;; *) continue ;; esac
+		# only transmitting instances have id 0
+		case $name in *-0) ;; *) basename "${c%/comm}" ;; esac
+	done
+}
+all=$(cat /sys/devices/system/cpu/online)
+cpus_of() { taskset -cp "$1" | sed 's/.*: //'; }
+state()
+{
+	for f in threaded napi_defer_hard_irqs gro_flush_timeout; do echo "$f $(sysfs $f)"; done
+	ethtool -c "$X"
+	for i in $(ls /sys/class/net/"$V"/device/../msi_irqs); do
+		echo "irq $i $(cat /proc/irq/"$i"/smp_affinity_list)"
+	done
+}
+
+start()	# start PROFILE
+{
+	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
+	D=$!
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
+		sleep 0.5
+	done
+	sed 's/^/# /' /tmp/daemon.log
+	return 1
+}
+stop() { kill -TERM $D; wait $D; }
+log_lines() { wc -l </tmp/daemon.log; }
+
+cat >$P/nic.conf <<END
+nics = (
+    { match = "$V"; placement = "spread"; napi_threaded = "enabled"; napi_threads = "near";
+      napi_defer_hard_irqs = 2; gro_flush_timeout = 20000; },
+    { match = "$X"; coalesce_rx_usecs = 200; coalesce_rx_frames = 32; }
+);
+END
+state >/tmp/before
+start nic
+ok $? "softnetd starts"
+
+# --- what the profile states is there
+is "$(sysfs threaded) $(sysfs napi_defer_hard_irqs) $(sysfs gro_flush_timeout)" "1 2 20000" \
+	"sysfs shows the NAPI settings"
+is "$(usecs)" 200 "ethtool shows rx-usecs"
+softnetctl history | sed 's/^/# /'
+softnetctl history --json | grep -q 'coalesce_rx_frames of [a-z0-9]*: this driver'
+ok $? "frames, which e1000e does not have, are unsupported, and the rest went on"
+
+# --- threads are found, and put beside their interrupts
+placed()
+{
+	n=0
+	for p in $(napi_pids); do
+		[ "$(cpus_of "$p")" != "$all" ] || return 1
+		n=$((n + 1))
+	done
+	[ "$n" -ge 4 ]
+}
+until_true 15 placed
+ok $? "all NAPI threads of $V are placed"
+softnetctl status --json >/tmp/status.json
+softnetctl status | sed -n '/^NIC/,/^$/p' | sed 's/^/# /'
+# The chain of the first queue, from status, against what the kernel itself says.
+chain()
+{
+	tr -d ' \n' </tmp/status.json | sed "s/.*\"nic\":\"$V\"//; s/\"nic\":.*//" |
+		sed 's/.*"napis":\[//' | tr '{' '\n' | grep -A1 '"rx_queue":'"$1"','
+}
+field() { chain 0 | tr ',{}' '\n\n\n' | sed -n "s/^\"$1\"://p" | head -n 1; }
+irq=$(field irq)
+grep -E "^ *$irq:.*-input\.0" /proc/interrupts >/dev/null
+ok $? "status knows the interrupt of queue 0 ($irq)"
+pid=$(field pid)
+grep -q "^napi/$V-" /proc/"$pid"/comm
+ok $? "and its thread ($pid: $(cat /proc/"$pid"/comm))"
+is "$(cpus_of "$pid")" "$(cat /proc/irq/"$irq"/smp_affinity_list)" "which is on its interrupt's CPU"
+is "$(for p in $(napi_pids); do cpus_of "$p"; done | sort -u | wc -l)" 4 "four threads are on four CPUs"
+
+# --- a plan that holds
+n=$(softnetctl history --json | grep -c '"serial"')
+sleep 12
+is "$(softnetctl history --json | grep -c '"serial"')" "$n" "a plan that holds writes nothing"
+
+# --- channels: two, and four again. Interrupts and instances are others then.
+ethtool -L "$V" combined 2
+sleep 4
+ethtool -L "$V" combined 4
+$IP link set "$V" down
+sleep 1
+$IP link set "$V" up
+until_true 20 placed
+ok $? "after a change of channels and ifdown, ifup the threads are placed"
+is "$(sysfs threaded) $(sysfs napi_defer_hard_irqs) $(sysfs gro_flush_timeout)" "1 2 20000" \
+	"and the settings hold"
+
+# --- bounds: e1000e takes 0 to 4, or 10 to 10000
+softnetctl set coalesce_rx_usecs@"$X" 7 >/tmp/set.txt 2>&1
+[ $? != 0 ]
+ok $? "7 µs are refused by the driver"
+sed 's/^/# /' /tmp/set.txt
+is "$(usecs)" 200 "and it stays as it was"
+
+stop
+ok $? "softnetd stops"
+state >/tmp/after
+diff /tmp/before /tmp/after | sed 's/^/# /'
+# 6.12 keeps threads that it does not use
+for p in $(napi_pids); do cpus_of "$p"; done | grep -vx "$all"
+[ $? != 0 ]
+ok $? "threads that are left may run anywhere again"
+cmp -s /tmp/before /tmp/after
+ok $? "everything is as it was"
+[ ! -e $LEDGER ]
+ok $? "and the ledger is empty"
+
+# --- kill -9
+start nic
+until_true 15 placed
+kill -9 $D
+wait $D 2>/dev/null
+is "$(usecs) $(sysfs threaded)" "200 1" "after kill -9 the values stand"
+softnetctl restore >/tmp/restore.txt 2>&1
+ok $? "softnetctl restore gives them back"
+state >/tmp/after
+cmp -s /tmp/before /tmp/after
+ok $? "all of them"
+[ ! -e $LEDGER ]
+ok $? "with nothing left in the ledger"
+
+# --- pulled while it is changed
+start nic
+(
+	i=0
+	while [ $i -lt 60 ]; do
+		softnetctl set coalesce_rx_usecs@"$X" $((100 + i % 2 * 100)) >/dev/null 2>&1
+		i=$((i + 1))
+	done
+) &
+L=$!
+sleep 1
+echo 1 >/sys/bus/pci/devices/"$X_DEVICE"/remove
+wait $L
+sleep 6
+[ ! -e /sys/class/net/"$X" ] && kill -0 $D
+ok $? "e1000e is pulled, and softnetd lives"
+lines=$(log_lines)
+between "$lines" 0 40 "no storm in the log"
+sleep 12
+is "$(log_lines)" "$lines" "and silence afterwards"
+fds=$(ls /proc/$D/fd | wc -l)
+echo 1 >/sys/bus/pci/rescan
+sleep 1
+X=$(nic_of e1000e)
+up
+back() { [ "$(usecs)" = 200 ]; }
+until_true 20 back
+ok $? "plugged in again it is known, and set again ($X: $(usecs))"
+between "$(ls /proc/$D/fd | wc -l)" 1 "$fds" "no descriptor is lost"
+
+# --- the other one, with its threads
+echo 1 >/sys/bus/pci/devices/"$V_DEVICE"/remove
+sleep 8
+kill -0 $D
+ok $? "virtio_net is pulled, and softnetd lives"
+echo 1 >/sys/bus/pci/rescan
+sleep 1
+V=$(for n in /sys/class/net/*; do
+	[ "$(basename "$(readlink -f "$n"/device/.. )")" != "$V_DEVICE" ] || echo "${n##*/}"; done)
+up
+ethtool -L "$V" combined 4 2>/dev/null
+set_again() { [ "$(sysfs threaded) $(sysfs gro_flush_timeout)" = "1 20000" ] && placed; }
+until_true 25 set_again
+ok $? "plugged in again its threads are placed ($V)"
+stop
+is "$(usecs) $(sysfs threaded) $(sysfs napi_defer_hard_irqs) $(sysfs gro_flush_timeout)" \
+	"$(sed -n 's/^rx-usecs:[[:space:]]*//p' /tmp/before) 0 0 0" "and the originals come back"
+[ ! -e $LEDGER ]
+ok $? "with nothing left in the ledger"
+sed 's/^/# /' /tmp/daemon.log | tail -30
+finish
