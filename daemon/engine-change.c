@@ -563,9 +563,12 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 			struct target **ret, size_t *ret_n, char *error)
 {
 	static const char *const kinds[] = {
-		[SCOPE_HOST] = "such setting",     [SCOPE_IRQ] = "NIC interrupt",
-		[SCOPE_POLICY] = "cpufreq policy", [SCOPE_NIC] = "NIC with a device",
-		[SCOPE_NAPI] = "NAPI instance",    [SCOPE_CPU] = "CPU with such a limit",
+		[SCOPE_HOST] = "such setting",
+		[SCOPE_IRQ] = "NIC interrupt",
+		[SCOPE_POLICY] = "cpufreq policy",
+		[SCOPE_NIC] = "NIC with a device",
+		[SCOPE_NAPI] = "NAPI instance",
+		[SCOPE_CPU] = "CPU with such a limit",
 		[SCOPE_THREAD] = "thread of a NIC interrupt",
 	};
 	_cleanup_free_ struct target *found = NULL;

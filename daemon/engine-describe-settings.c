@@ -285,7 +285,8 @@ static json_t *nic_rule_document(const struct nic_rule *rule)
 	put(d, "napi_threads", json_string(napi_threads_names[rule->napi_threads]));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		if (rule->setting[i])
-			put(settings, tunables[i].id, profile_setting_document(i, rule->setting[i]));
+			put(settings, tunables[i].id,
+			    profile_setting_document(i, rule->setting[i]));
 	put(d, "settings", settings);
 	put(d, "origin", origin_text(&rule->origin));
 	return d;

@@ -127,7 +127,7 @@ struct engine {
 	uint64_t replan_usec;    /* 0: none; when a debounced re-plan is due */
 	uint64_t hands_off_usec; /* `stalled`: nothing is changed before this time, CLOCK_MONOTONIC
 				  */
-	bool napis_due; /* NAPI threads were switched: they have to be found */
+	bool napis_due;          /* NAPI threads were switched: they have to be found */
 	struct cpuset receive_cpus; /* where NICs' interrupts arrived when the policy was applied */
 	bool taking_over; /* kept settings of a predecessor: what its trials proved stays, too */
 	bool policy_due;  /* interrupts of the profile's placement still have to move */

@@ -42,8 +42,9 @@ struct actuator {
 	bool dry;
 	struct memory *memory;
 	size_t n_memory;
-	char reason[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
-	struct cpuset returned; /* act_cpus_returned() */
+	char reason
+		[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
+	struct cpuset returned;    /* act_cpus_returned() */
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
 	int latency_fd;                  /* -1; else cpu_dma_latency's request, of … */

@@ -348,7 +348,8 @@ static const struct io_ops live_ops = {
 	.set_sched = live_set_sched,
 	.set_affinity = live_set_affinity,
 };
-static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store, .set_sched = tree_set_sched};
+static const struct io_ops tree_ops = {COMMON_OPS, .store = tree_store,
+				       .set_sched = tree_set_sched};
 
 int io_new(const char *path, struct io **ret)
 {
