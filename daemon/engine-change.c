@@ -398,6 +398,8 @@ static bool nic_setting_wanted(const struct engine *e, const struct ledger_entry
 /* Whether the profile still wants a setting changed that is in the ledger. */
 static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 {
+	const struct profile_setting *setting = &e->profile->setting[entry->tunable];
+	int64_t value;
 	const struct irq *irq;
 	const struct nic_rule *rule;
 
@@ -415,7 +417,10 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 	    !e->topology->cpu_latency)
 		return true;
 	if (entry->tunable != TUNABLE_IRQ_AFFINITY)
-		return e->profile->setting[entry->tunable].kind == SETTING_VALUE;
+		return setting->kind == SETTING_VALUE ||
+		       (e->taking_over && entry->class == CLASS_TRIAL &&
+			setting->kind == SETTING_RANGE && parse_i64(entry->written, &value) >= 0 &&
+			value >= setting->low && value <= setting->high);
 	irq = topology_irq_by_identity(e->topology, entry->identity);
 	if (!irq || irq->nic < 0)
 		return false;
@@ -450,6 +455,15 @@ void engine_forget_ended(struct engine *e)
 		(void)entry_target(e, entry, &target);
 		give_back(e, entry->tunable, &target, "the thread has ended");
 	}
+}
+
+void engine_drop_trial(struct engine *e)
+{
+	const struct change *c;
+
+	if (decider_trials(e->decider, &c, 1) > 0 &&
+	    ledger_find(e->ledger, c->tunable, c->target.identity))
+		give_back(e, c->tunable, &c->target, "softnetd stops before its trial is over");
 }
 
 /* After a profile switch: what only the old profile wanted goes back. Newest first, as in a

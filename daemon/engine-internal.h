@@ -129,8 +129,9 @@ struct engine {
 				  */
 	bool napis_due;          /* NAPI threads were switched: they have to be found */
 	struct cpuset receive_cpus; /* where NICs' interrupts arrived when the policy was applied */
-	bool policy_due;            /* interrupts of the profile's placement still have to move */
-	bool stalled;               /* everything went back to its original, and stays there */
+	bool taking_over; /* kept settings of a predecessor: what its trials proved stays, too */
+	bool policy_due;  /* interrupts of the profile's placement still have to move */
+	bool stalled;     /* everything went back to its original, and stays there */
 
 	void (*listener)(void *userdata, const struct engine_event *ev);
 	void *listener_userdata;
@@ -182,6 +183,8 @@ void engine_follow_interrupts(struct engine *e);
 /* Entries of threads that this machine does not have any more. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
+/* What is on trial is not proven: gives it back. */
+void engine_drop_trial(struct engine *e);
 void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);

@@ -149,8 +149,10 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (r < 0)
 			return r;
 		/* Kept settings that today's profile does not want. */
+		e->taking_over = ledger_kept(e->io);
 		if (ledger_size(e->ledger) > 0)
 			engine_give_back_unwanted(e);
+		e->taking_over = false;
 		ledger_keep_done(e->io);
 	}
 	engine_read_values(e);
@@ -165,12 +167,20 @@ int engine_stop(struct engine *e)
 {
 	_cleanup_(restore_report_done) struct restore_report report = {};
 	const char *why = keeps(e);
+	int r;
 
 	if (why) {
-		if (ledger_size(e->ledger) > 0)
-			log_notice(
-				"%zu changed settings stay as they are (%s); softnetctl restore gives them back",
-				ledger_size(e->ledger), why);
+		engine_drop_trial(e);
+		if (ledger_size(e->ledger) == 0)
+			return 0;
+		log_notice(
+			"%zu changed settings stay as they are (%s); softnetctl restore gives them back",
+			ledger_size(e->ledger), why);
+		r = ledger_keep_stopped(e->io);
+		if (r < 0)
+			log_warning_errno(
+				r,
+				"The next start gives back what trials proved, for it cannot be told");
 		return 0;
 	}
 	if (ledger_size(e->ledger) == 0)
@@ -367,7 +377,8 @@ static bool needs_slow_looks(const struct engine *e)
 {
 	const struct change *on_trial;
 
-	if (e->profile->objective == OBJECTIVE_WAIT && decider_trials(e->decider, &on_trial, 1) > 0)
+	if (decider_trials(e->decider, &on_trial, 1) > 0 &&
+	    (e->profile->objective == OBJECTIVE_WAIT || on_trial->symptom == SYMPTOM_KSOFTIRQD_LAG))
 		return true;
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&

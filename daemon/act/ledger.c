@@ -13,6 +13,7 @@
 #define LEDGER_NEW     LEDGER_DIR "/ledger.json.new"
 #define LEDGER_LOCK    LEDGER_DIR "/lock"
 #define LEDGER_KEEP    LEDGER_DIR "/keep"
+#define KEPT           "kept"
 #define LEDGER_VERSION 1
 #define BAD_LEDGERS    100 /* ledger.bad-1 … */
 
@@ -619,6 +620,20 @@ const char *ledger_trouble(const struct ledger *l)
 bool ledger_keep_once(struct io *io)
 {
 	return io_exists(io, LEDGER_KEEP);
+}
+
+int ledger_keep_stopped(struct io *io)
+{
+	_cleanup_close_ int fd = io->ops->open(io, LEDGER_KEEP, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	return fd < 0 ? fd : io->ops->write(io, fd, KEPT "\n", strlen(KEPT "\n"));
+}
+
+bool ledger_kept(struct io *io)
+{
+	char text[sizeof(KEPT) + 1];
+
+	return io_read_line(io, LEDGER_KEEP, text, sizeof(text)) >= 0 && streq(text, KEPT);
 }
 
 void ledger_keep_done(struct io *io)

@@ -90,5 +90,9 @@ const char *ledger_trouble(const struct ledger *l);
  * the start after it takes them over, once, as with on_stop = "keep".
  */
 bool ledger_keep_once(struct io *io);
+/* A stop that keeps has come to its end, so that nothing in the ledger is still on trial: says so in
+ * that file, and whether it says so. */
+int ledger_keep_stopped(struct io *io);
+bool ledger_kept(struct io *io);
 /* That start has happened: the next stop gives back again. */
 void ledger_keep_done(struct io *io);

@@ -51,7 +51,7 @@ struct decisions {
 	struct passed_list passed[REPORTS_MAX];
 	unsigned n_changes;
 	struct change change[CHANGES_MAX];
-	struct change low_rate[4]; /* scratch of `low-rate`: too large for a stack */
+	struct change low_rate[6]; /* scratch of `low-rate`: too large for a stack */
 	bool back_to_originals;    /* `stalled`: everything goes back, then hands off */
 	bool has_verdict;          /* a trial ended in this tick */
 	struct trial_verdict {

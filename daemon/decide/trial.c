@@ -302,7 +302,7 @@ bool trial_learn(struct trial *t, const struct result *r)
 	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
 		    r->outcome == OUTCOME_UNCHANGED;
 
-	t->ticks = t->passed = t->unread = 0;
+	t->ticks = t->passed = t->unread = t->silent = 0;
 	switch (t->stage) {
 	case TRIAL_ASKED:
 		if (made)
@@ -492,13 +492,14 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 	t->passed++;
 	/* A re-baselined window has lost the ticks that would be judged. */
 	sampled = take_sample(t, w, &x);
-	if (sampled == SAMPLE_NOT_DUE)
+	if (sampled == SAMPLE_NOT_DUE && ++t->silent < PATIENCE_TICKS)
 		return VERDICT_NONE;
-	if (sampled == SAMPLE_LOST)
+	if (sampled != SAMPLE_TAKEN)
 		return t->stage == TRIAL_BASELINE
 			       ? VERDICT_CANCELLED
 			       : inconclusive(
 					 t, "the measurement was interrupted (suspend or hotplug)");
+	t->silent = 0;
 	t->ticks++;
 	switch (t->stage) {
 	case TRIAL_BASELINE:

@@ -33,7 +33,8 @@
  *   - the baseline had nothing of it: there is nothing to gain, and the symptom's measure decides;
  *   - no sensor shows it: the symptom's measure decides, and the verdict says so (struct judged).
  * A sensor that is not read in every tick makes each stage as long as it takes to have as many
- * readings of it as of the symptom; PATIENCE_TICKS without one, and it is missing.
+ * readings of it as of the symptom; PATIENCE_TICKS without one, and it is missing. The same bounds the
+ * wait for the symptom's own.
  *
  * The rank-sum test supposes that ticks know nothing of each other, but traffic has a memory: a
  * load that was high by chance for ten seconds falls just as well by itself, and with a memory of r
@@ -137,6 +138,7 @@ struct trial {
 	unsigned ticks;  /* of this stage, with a sample */
 	unsigned passed; /* of this stage */
 	unsigned unread; /* in a row without a reading of the objective */
+	unsigned silent; /* … of the symptom's own measure */
 	unsigned worse, objective_worse, saturated_with;
 	unsigned steps; /* made beyond the first */
 	/* the numbers of the verdict, for explain */

@@ -420,6 +420,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.known = latency_known,
 			.doc = "time that a CPU which takes NIC interrupts may need to wake up; 0: no limit, n/a: none, it never sleeps",
 			.owners = "TuneD, power management scripts",
+			.for_latency = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_CPU_DMA_LATENCY] =
@@ -436,6 +437,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.doc = "time that any CPU of the host may need to wake up; 0: none, they never sleep",
 			.owners =
 				"TuneD, audio servers, KVM tools: requests of others stand beside it, and the lowest counts",
+			.for_latency = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	/* Above 90 are the kernel's own: migration and stop threads, watchdogs. */

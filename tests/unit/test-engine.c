@@ -444,6 +444,61 @@ START_TEST(keep_is_good_for_one_restart)
 }
 END_TEST
 
+/* What a trial has proved stays over such a restart; what was on trial does not. */
+START_TEST(keep_keeps_what_is_proved)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, BUDGET > 300 ? 2 : 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	tree_write(m->tree, "run/softnetd/keep", "");
+	ck_assert_int_eq(engine_stop(e), 0);
+	engine_free(e);
+	e = NULL;
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(BUDGET, 450);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 300);
+}
+END_TEST
+
+START_TEST(keep_does_not_keep_what_is_on_trial)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60 && BUDGET == 300; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	tree_write(m->tree, "run/softnetd/keep", "");
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
+/* Killed before that stop was over: nobody knows which value was proved. */
+START_TEST(keep_without_a_stop_proves_nothing)
+{
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60 && BUDGET == 300; i++) {
+		squeeze(30000, 100, 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	tree_write(m->tree, "run/softnetd/keep", "");
+	engine_free(e);
+	e = NULL;
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(BUDGET, 300);
+}
+END_TEST
+
 START_TEST(foreign_change_is_enforced_against_until_it_is_a_fight)
 {
 	unsigned ours = 0;
@@ -905,6 +960,9 @@ int main(void)
 	tcase_add_test(t, foreign_change_is_yielded_to);
 	tcase_add_test(t, narrow_sandbox_is_said_once);
 	tcase_add_test(t, keep_is_good_for_one_restart);
+	tcase_add_test(t, keep_keeps_what_is_proved);
+	tcase_add_test(t, keep_does_not_keep_what_is_on_trial);
+	tcase_add_test(t, keep_without_a_stop_proves_nothing);
 	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
 	tcase_add_test(t, foreign_change_is_adopted);
 	tcase_add_test(t, profile_by_unit);

@@ -126,6 +126,25 @@ START_TEST(lag_by_reason)
 }
 END_TEST
 
+/* ksoftirqd's numbers end in mid-trial: a change that cannot be judged does not stay. */
+START_TEST(lag_that_nobody_sees_any_more)
+{
+	int64_t before;
+
+	switched_in();
+	lagging(HANDOVER_COUNT);
+	before = value(TUNABLE_SOFTIRQ_MAX_RESTART);
+	for (unsigned i = 0; i < 30 && p.writes == 0; i++)
+		plant_run(&p, 1);
+	ck_assert_uint_eq(p.writes, 1);
+	ck_assert_int_gt(value(TUNABLE_SOFTIRQ_MAX_RESTART), before);
+	p.cpu[1].lag_run = p.cpu[1].lag_wait = 0;
+	plant_run(&p, 20);
+	ck_assert_int_eq(value(TUNABLE_SOFTIRQ_MAX_RESTART), before);
+	ck_assert_uint_eq(p.writes, 2);
+}
+END_TEST
+
 START_TEST(hog_by_reason)
 {
 	static const struct {
@@ -298,6 +317,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, lag_by_reason, 0, 3);
+	tcase_add_test(t, lag_that_nobody_sees_any_more);
 	tcase_add_loop_test(t, hog_by_reason, 0, 3);
 	tcase_add_test(t, hog_is_cured);
 	tcase_add_test(t, limits_that_do_not_bind);

@@ -266,6 +266,7 @@ int main(void)
 {
 	TCase *t = tcase_create("all");
 
+	tcase_set_timeout(t, 120); /* a whole daemon for some minutes, on whatever machine */
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, all_in_force_is_no_symptom);
 	tcase_add_loop_test(t, what_is_not_in_force_is_named, 0, 5);
