@@ -245,9 +245,10 @@ static int find_nic_target(const struct topology *t, enum tunable_id id, const c
 			*ret = napi_target(t, &t->napi[i], id);
 			return 0;
 		}
-	/* A NAPI's settings outlast ifdown in the kernel; a thread's affinity ends with the thread.
+	/* A NAPI's settings outlast ifdown in the kernel, and so do the threads of drivers that keep
+	 * their instances (virtio_net); other threads have ended, which is seen when it is up again.
 	 */
-	return id == TUNABLE_NAPI_THREAD_AFFINITY || (nic->up && t->napis_told) ? -ENODEV : -ENXIO;
+	return nic->up && (t->napis_told || id == TUNABLE_NAPI_THREAD_AFFINITY) ? -ENODEV : -ENXIO;
 }
 
 int topology_find_target(const struct topology *t, enum tunable_id id, const char *identity,

@@ -129,7 +129,8 @@ ethtool -L "$V" combined 2
 sleep 4
 ethtool -L "$V" combined 4
 $IP link set "$V" down
-sleep 1
+# long enough for a slow look: what is down is not gone
+sleep 12
 $IP link set "$V" up
 until_true 20 placed
 ok $? "after a change of channels and ifdown, ifup the threads are placed"
