@@ -347,6 +347,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = HOST_DEPENDENT,
 			.doc = "time that a NIC may wait for more packets before it interrupts",
 			.owners = "TuneD, ethtool in scripts, systemd .link files",
+			.for_latency = true,
 			.coupled = TUNABLE_COALESCE_ADAPTIVE_RX,
 		},
 	[TUNABLE_COALESCE_RX_FRAMES] =
