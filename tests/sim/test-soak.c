@@ -248,9 +248,8 @@ START_TEST(a_long_life)
 	ck_assert_uint_eq(descriptors(), fds);
 	if (ticks >= LONG_ENOUGH)
 		ck_assert_uint_le(used_at_end, used + 128 * 1024);
-	ck_assert_uint_le(s.log_lines, 40 * s.happened);
+	ck_assert_uint_le(s.log_lines, 2 * s.happened);
 	engine_stop(s.l.e);
-	ck_assert_int_le(live_setting(&s.l, "dev_weight"), 64);
 	ck_assert(!tree_has(s.l.m->tree, "run/softnetd/ledger.json"));
 	free(s.link[0]);
 	free(s.link[1]);
