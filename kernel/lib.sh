@@ -235,7 +235,7 @@ apply_series()
 	say "$PACKAGE $VERSION: ${#list[@]} patches, $wrote files written"
 }
 
-# config_fragments FLAVOUR: test, debug or rt
+# config_fragments FLAVOUR: test, debug, kcsan or rt
 config_fragments()
 {
 	local f
