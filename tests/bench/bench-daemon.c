@@ -27,7 +27,7 @@
 #endif
 
 struct figures {
-	double ready_ms, cpu_ms_per_minute, pss_kb, sleeps_per_second, calls_per_second;
+	double ready_ms, cpu_ms_per_minute, pss_kb, sleeps_per_second, calls_of_tick, calls_at_most;
 };
 
 static void die(const char *what)
@@ -95,9 +95,11 @@ static void wait_for_ready(int fd)
 /* The daemon on the tree, its output into TREE/log; under strace when TRACE names a file. */
 static pid_t start(struct machine *m, const char *socket_path, const char *trace)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	char log[4096];
 
+	fflush(stdout); /* or the child writes it once more */
+	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (pid > 0)
@@ -107,9 +109,9 @@ static pid_t start(struct machine *m, const char *socket_path, const char *trace
 		_exit(1);
 	setenv("NOTIFY_SOCKET", socket_path, 1);
 	if (trace)
-		execlp("strace", "strace", "-D", "-qq", "-f", "-o", trace, BENCH_BUILD "/softnetd",
-		       "--foreground", "--root", tree_path(m->tree), "--config-dir", "config",
-		       NULL);
+		execlp("strace", "strace", "-D", "-qq", "-ttt", "-f", "-o", trace,
+		       BENCH_BUILD "/softnetd", "--foreground", "--root", tree_path(m->tree),
+		       "--config-dir", "config", NULL);
 	else
 		execl(BENCH_BUILD "/softnetd", "softnetd", "--foreground", "--root",
 		      tree_path(m->tree), "--config-dir", "config", NULL);
@@ -135,18 +137,30 @@ static void live(struct machine *m, unsigned seconds)
 	}
 }
 
-static unsigned lines_of(const char *path)
+static int compare(const void *a, const void *b)
 {
-	unsigned n = 0;
-	int c;
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The calls of each second in strace's file from FROM on; the median is a tick's, the largest that of
+ * a slow look. */
+static void calls_by_second(const char *path, double from, double *ret_median, double *ret_max)
+{
+	double calls[SECONDS] = {}, when;
+	char line[512];
 	FILE *f = fopen(path, "re");
 
 	if (!f)
-		return 0;
-	while ((c = fgetc(f)) != EOF)
-		n += c == '\n';
+		die(path);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d %lf", &when) == 1 && when >= from && when < from + SECONDS)
+			calls[(unsigned)(when - from)]++;
 	fclose(f);
-	return n;
+	qsort(calls, SECONDS, sizeof(*calls), compare);
+	*ret_median = calls[SECONDS / 2];
+	*ret_max = calls[SECONDS - 1];
 }
 
 static struct figures run(const struct machine_spec *spec, bool traced)
@@ -172,12 +186,10 @@ static struct figures run(const struct machine_spec *spec, bool traced)
 
 	live(m, 3);
 	if (traced) {
-		unsigned before = lines_of(trace);
-
-		live(m, SECONDS / 2);
-		f.calls_per_second = (double)(lines_of(trace) - before) / (SECONDS / 2);
-		/* -D: the child is softnetd itself, strace is beside it */
-		stop(pid);
+		begin = seconds_of(CLOCK_REALTIME);
+		live(m, SECONDS);
+		stop(pid); /* -D: the child is softnetd itself, strace is beside it */
+		calls_by_second(trace, begin, &f.calls_of_tick, &f.calls_at_most);
 		unlink(trace);
 		return f;
 	}
@@ -209,13 +221,6 @@ static double discovery_ms(const struct machine_spec *spec)
 	if (observer_topology(o, &t) < 0)
 		die("topology");
 	return 1e3 * (seconds_of(CLOCK_MONOTONIC) - begin);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 static void row(const char *what, double values[RUNS], const char *goal, double limit)
@@ -250,13 +255,13 @@ static void host(const struct bench_host *h, const double limit[5], const char *
 	row("PSS, kB", pss, goal[2], limit[2]);
 	row("went to sleep, times a second", sleeps, goal[3], limit[3]);
 	if (strace) {
-		double calls = run(&h->spec, true).calls_per_second;
+		struct figures f = run(&h->spec, true);
 
-		printf("  %-34s %10.1f %30s  %s%s\n", "system calls a second, one run", calls, "",
-		       goal[4],
-		       limit[4] <= 0       ? ""
-		       : calls <= limit[4] ? ": met"
-					   : ": NOT met");
+		printf("  %-34s %10.0f %21.0f  %5s  %s%s\n", "system calls a second (one run)",
+		       f.calls_of_tick, f.calls_at_most, "", goal[4],
+		       limit[4] <= 0                 ? ""
+		       : f.calls_of_tick <= limit[4] ? ": met"
+						     : ": NOT met");
 	} else {
 		printf("  system calls: not counted, strace is not installed\n");
 	}
@@ -272,11 +277,8 @@ int main(void)
 	static const char *const no_goal[] = {"", "", "", "", ""};
 
 	printf("The daemon as a process, on generated hosts; A/A is the largest run by the smallest\n");
-	fflush(stdout);
 	host(&bench_hosts[0], small, small_goal);
-	fflush(stdout);
 	host(&bench_hosts[1], large, large_goal);
-	fflush(stdout);
 	host(&bench_hosts[2], none, no_goal);
 	return 0;
 }
