@@ -10,6 +10,7 @@ IP=$(command -v ip)
 
 cp -r /mnt/root/. /
 systemctl daemon-reload
+systemctl reload dbus
 systemctl stop irqbalance tuned softnetd 2>/dev/null
 systemctl disable irqbalance tuned 2>/dev/null
 mkdir -p /etc/tuned
@@ -42,7 +43,7 @@ pss_kb() {
 settings() {
 	find /proc/sys/net /proc/sys/kernel /proc/sys/vm -type f -perm -u=w 2>/dev/null |
 		grep -vE 'random|ns_last_pid|drop_caches|compact_memory|stat_refresh|route/flush|/pty/|tainted|cap_last' |
-		while read -r f; do printf '%s %s\n' "$f" "$(tr '\n' ' ' <"$f" 2>/dev/null)"; done
+		xargs grep -sH ''
 	grep -H . /proc/irq/*/smp_affinity_list /sys/devices/system/cpu/cpufreq/policy*/scaling_governor \
 		/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us \
 		/sys/class/net/eth*/queues/*/rps_cpus /sys/class/net/eth*/gro_flush_timeout \
@@ -57,7 +58,11 @@ one() {
 	local start ready cpu slept idle load calls=- changed left
 	settings >/tmp/before
 	start=$(now_ms)
-	systemctl start "$2" || { echo "# $2 did not start" && return; }
+	systemctl start "$2" || {
+		echo "# $2 did not start"
+		journalctl -u "$2" -o cat | tail -n 5 | sed 's/^/# /'
+		return
+	}
 	ready=$(($(now_ms) - start))
 	sleep 5
 	cpu=$(cpu_usec "$2") slept=$(sleeps "$2")
