@@ -129,4 +129,5 @@ for f in /tmp/left.*; do
 	[ -s "$f" ] || continue
 	echo "left behind by ${f#/tmp/left.}: $(wc -l <"$f") settings, such as $(head -n 3 "$f" | sed 's/^> //' | paste -sd ';')"
 done
+echo "under load: a kernel without IRQ_TIME_ACCOUNTING, as this one, charges softirqs to the task they interrupt"
 echo "cannot show: what a real CPU spends; an emulated one makes everything slower, kernel and user alike"
