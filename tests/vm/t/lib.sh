@@ -50,7 +50,8 @@ finish()
 }
 
 have_series() { [ -e /proc/softirq_stat ]; }
-has_lockdep() { [ -e /proc/lockdep ]; }
+# A detector of mistakes is built in, so that what is measured by time cannot be
+is_slow() { [ -e /proc/lockdep ] || [ -e /sys/kernel/debug/kcsan ]; }
 is_rt() { uname -v | grep -q PREEMPT_RT; }
 
 set_knob() { echo "$2" >"$SYS/$(echo "$1" | tr . /)"; }
