@@ -56,7 +56,8 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(irq ? irq->name : identity));
 		return;
 	}
-	if (target->scope == SCOPE_NIC || target->scope == SCOPE_NAPI) {
+	if (target->scope == SCOPE_NIC || target->scope == SCOPE_NAPI ||
+	    target->scope == SCOPE_QUEUE) {
 		target_label(target, text);
 		put(d, "target", json_string(text));
 		put(d, "name", text_or_null(identity));

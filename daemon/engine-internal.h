@@ -180,7 +180,7 @@ void engine_selftest(struct engine *e);
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
-/* Entries of threads that this machine does not have any more. */
+/* Entries of threads that this machine does not have any more, and of masks that it has no use for. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 /* What is on trial is not proven: gives it back. */
@@ -193,7 +193,7 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
-/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
 /* engine-describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",

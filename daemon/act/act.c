@@ -206,6 +206,8 @@ static int find_nic(const struct topology *t, struct place *p)
 	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, label);
 	if (p->id == TUNABLE_NAPI_THREAD_AFFINITY)
 		p->family = &napi_thread_family;
+	else if (p->tunable->scope == SCOPE_QUEUE)
+		p->family = &queue_family;
 	else if (p->tunable->scope == SCOPE_NIC)
 		p->family = &coalesce_family;
 	else
@@ -263,6 +265,7 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 		break;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		r = find_nic(t, p);
 		break;
 	case SCOPE_CPU:
@@ -299,7 +302,8 @@ int place_store(struct actuator *a, const struct place *p, const char *value)
 /* What an error of reading or writing means where the target may go away at any time. */
 static bool is_gone(const struct place *p, int error)
 {
-	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY;
+	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY ||
+		    p->tunable->scope == SCOPE_QUEUE;
 
 	return tunable_of_nic(p->tunable) && (error == -ENODEV || error == -ENXIO ||
 					      (file && (error == -ENOENT || error == -ESRCH)));
@@ -666,9 +670,9 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	stored = place_store(a, p, at->wish);
 	checked = place_read(a, p, then);
 	ok = stored >= 0 && checked >= 0 && tunable_equal(p->tunable, then, at->wish);
-	if (!ok && stored >= 0 && checked >= 0 && !restoring && p->family->settles_for &&
-	    p->family->settles_for(a, at, then)) {
-		ok = ledger_enter(a->ledger, at->change, at->now, then) >= 0;
+	if (!ok && stored >= 0 && checked >= 0 && p->family->settles_for &&
+	    p->family->settles_for(a, at, then, restoring)) {
+		ok = restoring || ledger_enter(a->ledger, at->change, at->now, then) >= 0;
 		rounded = ok;
 	}
 	if (!ok) {
@@ -684,7 +688,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 		p->family->after(a, at);
 	if (rounded)
 		answer(at->result, OUTCOME_DONE, 0,
-		       "%s: %.60s became %.60s, which this driver makes of %.60s", p->name, at->now,
+		       "%s: %.60s became %.60s, which this host makes of %.60s", p->name, at->now,
 		       then, at->wish);
 	else
 		answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now,

@@ -138,7 +138,7 @@ static int napi_command(const struct change *c, char *buf, size_t size)
 int change_command(const struct change *c, char *buf, size_t size)
 {
 	const struct tunable *t = &tunables[c->tunable];
-	char path[256];
+	char path[256], text[VALUE_MAX];
 	int r;
 
 	if (c->tunable == TUNABLE_NAPI_THREAD_AFFINITY)
@@ -177,7 +177,9 @@ int change_command(const struct change *c, char *buf, size_t size)
 				path, (unsigned)v & 0xff, (unsigned)v >> 8 & 0xff,
 				(unsigned)v >> 16 & 0xff, (unsigned)v >> 24 & 0xff);
 	} else {
-		r = format_into(buf, size, "echo %s > /%s", c->to, path);
+		r = tunable_file_text(t, c->to, text, sizeof(text));
+		if (r >= 0)
+			r = format_into(buf, size, "echo %s > /%s", text, path);
 	}
 	return r < 0 ? r : 0;
 }

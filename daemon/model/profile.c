@@ -5,6 +5,7 @@
 
 const char *const placement_names[] = {"leave", "spread", "pack", NULL};
 const char *const napi_threads_names[] = {"leave", "near", NULL};
+const char *const rps_names[] = {"leave", "near", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
 const char *const objective_names[] = {"symptom", "drops", "squeezes", "wait",
 				       "wakeup",  "cpu",   NULL};

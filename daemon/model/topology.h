@@ -141,11 +141,11 @@ const struct policy *topology_policy_by_identity(const struct topology *t, const
 /*
  * All targets that a setting has on this machine, and how many; the caller frees. A NAPI setting of
  * a NIC whose instances cannot be set one by one has the NIC as its target, if there is a file.
- * -ENOMEM.
+ * Virtual NICs have none. -ENOMEM.
  */
 int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret);
 /* The target of a setting that has IDENTITY now. -ENODEV: there is none; -ENXIO: its NIC is there,
- * but down; -ENOTUNIQ: there are several NICs of that name. */
+ * but down; -ENOTUNIQ: there are several NICs of that name; -EIO: its queues could not be read. */
 int topology_find_target(const struct topology *t, enum tunable_id id, const char *identity,
 			 struct target *ret);
 /* The NIC that a NIC's or NAPI's identity belongs to; NULL when it is not there. */
@@ -160,6 +160,9 @@ const struct irq *topology_irq_by_thread(const struct topology *t, const char *i
 struct target cpu_target(unsigned cpu);
 /* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
 int topology_cpu_by_identity(const struct topology *t, const char *identity);
+/* The CPU that takes an interrupt: where it is bound to, and is going to be at its next one; else
+ * where it is now. CPU_ID_MAX: not known. */
+unsigned topology_irq_home(const struct irq *irq);
 /* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
  * mask sends them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

@@ -94,6 +94,21 @@ static int read_napi(struct io *io, enum tunable_id id, unsigned napi, char *buf
 	return r < 0 ? r : format_into(buf, size, "%llu", (unsigned long long)v);
 }
 
+static int read_cpu_mask(struct io *io, const char *path, char *buf, size_t size)
+{
+	char mask[CPUSET_MASK_MAX + 1];
+	struct cpuset cpus;
+	int r;
+
+	r = io_read_line(io, path, mask, sizeof(mask));
+	if (r >= 0)
+		r = cpuset_parse_mask(mask, &cpus);
+	if (r < 0)
+		return r;
+	return cpuset_empty(&cpus) ? format_into(buf, size, "none")
+				   : cpuset_format_list(&cpus, buf, size);
+}
+
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size)
 {
@@ -118,6 +133,8 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 		r = read_thread_affinity(io, path, buf, size);
 	else if (id == TUNABLE_CPU_DMA_LATENCY)
 		r = read_latency(io, path, buf, size);
+	else if (tunables[id].type == VALUE_CPU_MASK)
+		r = read_cpu_mask(io, path, buf, size);
 	else if (tunables[id].type == VALUE_SCHED)
 		r = read_sched(io, (pid_t)target->number, buf, size);
 	else

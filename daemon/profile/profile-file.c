@@ -124,6 +124,9 @@ static int read_nic_key(struct reader *r, const config_setting_t *s, struct nic_
 	} else if (key == KEY_NAPI_THREADS) {
 		rule->napi_threads = (enum napi_threads)v.word;
 		*says = true;
+	} else if (key == KEY_RPS) {
+		rule->rps = (enum rps)v.word;
+		*says = true;
 	} else if (key == KEY_CPUS) {
 		rule->cpus = v.cpus;
 		rule->has_cpus = true;

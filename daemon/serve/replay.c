@@ -125,6 +125,7 @@ static bool is_so_already(const struct replay *p, const struct change *c)
 									    : policy->epp);
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		break; /* not in a recording */
 	}
 	return false;

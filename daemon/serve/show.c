@@ -543,8 +543,8 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 {
 	static const char *const heads[] = {"setting", "wish", "when changed by others", "from",
 					    NULL};
-	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads",
-						"CPUs", "from",      NULL};
+	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads", "rps", "CPUs",
+						"from", NULL};
 	struct sheet *s = sheet_new(width, heads);
 	json_t *settings = get(profile, "settings"), *wish;
 	const json_t *rule;
@@ -572,9 +572,9 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 	fputc('\n', out);
 	s = sheet_new(width, nic_heads);
 	json_array_foreach (get(profile, "nics"), i, rule) {
-		const char *cells[] = {text(rule, "match"), text(rule, "placement"),
-				       text(rule, "napi_threads"), text(rule, "cpus") ?: "any",
-				       text(rule, "origin") ?: ""};
+		const char *cells[] = {text(rule, "match"),         text(rule, "placement"),
+				       text(rule, "napi_threads"),  text(rule, "rps") ?: "-",
+				       text(rule, "cpus") ?: "any", text(rule, "origin") ?: ""};
 
 		sheet_row(s, cells);
 	}
