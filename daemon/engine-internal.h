@@ -91,6 +91,7 @@ struct engine {
 
 	struct observer *observer;
 	struct topology *topology;
+	struct cpuset discovered_online; /* when it was discovered: a slow look moves TOPOLOGY's own */
 	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;

@@ -44,7 +44,8 @@ struct actuator {
 	size_t n_memory;
 	char reason
 		[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
-	struct cpuset returned;    /* act_cpus_returned() */
+	struct cpuset returned;    /* act_host_changed() */
+	bool affinities_reset;
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
 	int latency_fd;                  /* -1; else cpu_dma_latency's request, of … */

@@ -93,9 +93,10 @@ void act_forget(struct actuator *a)
 	a->n_memory = kept;
 }
 
-void act_cpus_returned(struct actuator *a, const struct cpuset *cpus)
+void act_host_changed(struct actuator *a, const struct cpuset *came, bool affinities_reset)
 {
-	a->returned = *cpus;
+	a->returned = *came;
+	a->affinities_reset = affinities_reset;
 }
 
 bool act_is_managed(const struct actuator *a, const struct target *target)
@@ -453,6 +454,8 @@ static int check_foreign(struct actuator *a, struct attempt *at, enum on_foreign
 			      p->name);
 	}
 	if (ledger_is_ours(e, at->now))
+		return 0;
+	if (a->affinities_reset && p->tunable->scope == SCOPE_IRQ)
 		return 0;
 	nobodys = tunable_equal(p->tunable, at->now, e->original) ||
 		  (p->family->was_reset && p->family->was_reset(a, p, at->now));

@@ -454,6 +454,37 @@ START_TEST(others_write)
 }
 END_TEST
 
+/* virtio_net gives all of its interrupts other CPUs whenever a CPU goes: that is nobody's will, also for
+ * those that have their turn in a later round. */
+START_TEST(a_driver_resets_affinities_at_hotplug)
+{
+	char path[64];
+
+	boot(8, 8);
+	ck_assert_int_eq(
+		start_engine("nics = ( { match = \"*\"; placement = \"spread\"; } );\n", "apply"),
+		0);
+	ticks(6);
+	machine_set_online(m, 7, false);
+	for (unsigned i = 0; i < e->topology->n_irqs; i++) {
+		snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list",
+			 e->topology->irq[i].number);
+		tree_write(m->tree, path, "0-6\n");
+	}
+	ticks(12);
+	for (uint64_t s = 1; s <= e->history_serial; s++)
+		ck_assert_int_ne(engine_history_at(e, s)->outcome, OUTCOME_FOREIGN);
+	for (unsigned i = 0; i < e->topology->n_irqs; i++)
+		if (e->topology->irq[i].role == IRQ_RXTX)
+			ck_assert_uint_eq(cpuset_count(&e->topology->irq[i].affinity), 1);
+	/* What is changed without a hotplug is somebody's. */
+	snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list", e->topology->irq[1].number);
+	tree_write(m->tree, path, "0-5\n");
+	ticks(12);
+	expect(path, "0-5");
+}
+END_TEST
+
 START_TEST(advice_writes_nothing)
 {
 	bool said = false;
@@ -499,6 +530,7 @@ int main(void)
 	tcase_add_test(c, profile_is_applied_follows_and_goes_back);
 	tcase_add_test(c, channel_change);
 	tcase_add_test(c, others_write);
+	tcase_add_test(c, a_driver_resets_affinities_at_hotplug);
 	tcase_add_test(c, advice_writes_nothing);
 	tcase_add_test(c, profile_keys);
 	return run_suite("steering", c);
