@@ -415,6 +415,8 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 		return true;
 	if (tunable_of_nic(&tunables[entry->tunable]))
 		return nic_setting_wanted(e, entry);
+	if (tunables[entry->tunable].scope == SCOPE_SOCKET)
+		return engine_wants_socket(e, entry->tunable, entry->identity);
 	/* Threads end with ifdown, and new ones come. */
 	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
 	    !topology_irq_by_thread(e->topology, entry->identity))
@@ -562,7 +564,8 @@ static bool names_target(const struct topology *t, const char *text, const struc
 		snprintf(name, sizeof(name), "policy%u", target->number);
 		return streq(text, name) || (policy && cpuset_parse_list(text, &cpus) >= 0 &&
 					     cpuset_equal(&cpus, &policy->cpus));
-	case SCOPE_CPU: /* "3", or "cpu3" by its identity */
+	case SCOPE_SOCKET: /* all of a process */
+	case SCOPE_CPU:    /* "3", or "cpu3" by its identity */
 		snprintf(name, sizeof(name), "%u", target->number);
 		return streq(text, name);
 	case SCOPE_THREAD:
@@ -589,6 +592,7 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 		[SCOPE_NIC] = "NIC with a device",
 		[SCOPE_NAPI] = "NAPI instance",
 		[SCOPE_QUEUE] = "receive queue of a NIC with a device",
+		[SCOPE_SOCKET] = "open socket of a unit of busy_poll_units",
 		[SCOPE_CPU] = "CPU with such a limit",
 		[SCOPE_THREAD] = "thread of a NIC interrupt",
 	};

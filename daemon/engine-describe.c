@@ -448,6 +448,8 @@ static json_t *obstacles_document(const struct engine *e)
 			 e->refused);
 		append(list, json_string(text));
 	}
+	if (*e->sockets.trouble)
+		append(list, json_string(e->sockets.trouble));
 	if (e->units && units_trouble(e->units))
 		append(list, json_string(units_trouble(e->units)));
 	for (unsigned i = 0; e->actuator && i < _TUNABLE_MAX; i++) {
@@ -645,6 +647,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "cpus", cpus_document(e));
 	put(d, "softirq_limits", limits_document(e));
 	put(d, "nics", nics_document(e));
+	put(d, "open_sockets", describe_sockets(e));
 	put(d, "symptoms", symptoms_document(e));
 	put(d, "changes", changes_document(e));
 	put(d, "trials", trials_document(e));

@@ -14,6 +14,8 @@ static int discover(struct engine *e)
 {
 	_cleanup_(topology_freep) struct topology *t = NULL;
 	_cleanup_(snapshot_freep) struct snapshot *s = NULL;
+	struct sock *sock = NULL;
+	unsigned n_socks = 0;
 	int r;
 
 	r = observer_topology(e->observer, &t);
@@ -24,9 +26,16 @@ static int discover(struct engine *e)
 		r = link_claims_read(e->io, &e->link_claims);
 	if (r < 0)
 		return log_oom();
+	/* Processes go on whatever happens to the machine. */
+	if (e->topology) {
+		sock = TAKE_PTR(e->topology->sock);
+		n_socks = e->topology->n_socks;
+	}
 	topology_free(e->topology);
 	snapshot_free(e->snapshot);
 	e->topology = TAKE_PTR(t);
+	e->topology->sock = sock;
+	e->topology->n_socks = n_socks;
 	e->discovered_online = e->topology->online;
 	e->snapshot = TAKE_PTR(s);
 	window_reset(e->window);
@@ -425,6 +434,9 @@ int engine_tick(struct engine *e)
 		if (!e->replan_usec && !observer_topology_changed(e->observer))
 			engine_sweep(e);
 		engine_follow_interrupts(e);
+		r = engine_look_at_sockets(e);
+		if (r < 0)
+			return log_oom();
 		r = units_read(e->units);
 		if (r < 0)
 			return log_oom();

@@ -120,7 +120,7 @@ struct family {
 extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
 	dma_latency_family, thread_family;
 extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family,
-	queue_family;
+	queue_family, socket_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "observe/observe.h"
+#include "observe/sockets.h"
 
 int actuator_new(struct io *io, struct ledger *ledger, unsigned flags, struct actuator **ret)
 {
@@ -248,6 +249,24 @@ static int find_thread(const struct topology *t, struct place *p)
 	return 0;
 }
 
+/* By looking into the process, not by the topology: a restore knows no units. */
+static int find_socket(struct actuator *a, struct place *p)
+{
+	struct remote_file f;
+	int r;
+
+	p->family = &socket_family;
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	r = socket_find(a->io, p->target.identity, &f);
+	if (r < 0)
+		return r;
+	p->target.number = (unsigned)f.pid;
+	p->target.fd = f.fd;
+	say(p->name, sizeof(p->name), "%s of pid %d, descriptor %d", p->tunable->id, (int)f.pid,
+	    f.fd);
+	return 0;
+}
+
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	       const struct target *target, struct place *p)
 {
@@ -271,6 +290,9 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 		break;
 	case SCOPE_CPU:
 		r = find_cpu(t, p);
+		break;
+	case SCOPE_SOCKET:
+		r = find_socket(a, p);
 		break;
 	case SCOPE_THREAD:
 		r = find_thread(t, p);
@@ -306,6 +328,8 @@ static bool is_gone(const struct place *p, int error)
 	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY ||
 		    p->tunable->scope == SCOPE_QUEUE;
 
+	if (p->tunable->scope == SCOPE_SOCKET)
+		return error == -ENODEV;
 	return tunable_of_nic(p->tunable) && (error == -ENODEV || error == -ENXIO ||
 					      (file && (error == -ENOENT || error == -ESRCH)));
 }
@@ -335,7 +359,7 @@ static int refuse_place(struct attempt *at, int error)
 
 static int refuse_read(struct attempt *at, int error)
 {
-	if (tunable_of_nic(at->place.tunable)) {
+	if (tunable_of_nic(at->place.tunable) || at->place.tunable->scope == SCOPE_SOCKET) {
 		if (error == -EOPNOTSUPP || error == -ENOENT)
 			return answer(at->result, OUTCOME_UNSUPPORTED, error,
 				      "%s: this driver, or kernel, does not have it",

@@ -143,6 +143,8 @@ int change_command(const struct change *c, char *buf, size_t size)
 
 	if (c->tunable == TUNABLE_NAPI_THREAD_AFFINITY)
 		r = format_into(buf, size, "taskset -pc %s %u", c->to, c->target.number);
+	else if (t->scope == SCOPE_SOCKET)
+		r = -ENOENT; /* there is no command for it */
 	else if (t->scope == SCOPE_NIC)
 		r = coalesce_command(c, buf, size);
 	else if (c->target.scope == SCOPE_NAPI)

@@ -97,6 +97,7 @@ void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
+	strv_free(p->busy_poll_units);
 	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
 		free(p->setting[i].value);
 		free(p->setting[i].origin.file);

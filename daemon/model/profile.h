@@ -102,6 +102,8 @@ struct profile {
 	struct profile_setting setting[_TUNABLE_MAX];
 	struct nic_rule *nic;
 	size_t n_nics;
+	/* Whose open sockets get socket_busy_poll and epoll_busy_poll; ends with NULL; NULL: nobody's. */
+	char **busy_poll_units;
 	/* Where placement may be applied although irqbalance runs. */
 	bool place_despite_irqbalance;
 	enum objective objective;

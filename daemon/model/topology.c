@@ -19,6 +19,7 @@ void topology_free(struct topology *t)
 	free(t->nic);
 	free(t->napi);
 	free(t->policy);
+	free(t->sock);
 	free(t);
 }
 
@@ -172,6 +173,14 @@ static struct target queue_target(const struct nic *nic, unsigned queue)
 	return t;
 }
 
+static struct target sock_target(const struct sock *sock)
+{
+	struct target t = scoped_target(SCOPE_SOCKET, (unsigned)sock->pid, sock->identity);
+
+	t.fd = sock->fd;
+	return t;
+}
+
 static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsigned nic,
 			     struct target *ret)
 {
@@ -198,7 +207,8 @@ static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsig
 
 int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret)
 {
-	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis;
+	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis +
+		     t->n_socks;
 	size_t n = 0;
 	struct target *found;
 
@@ -228,6 +238,11 @@ int topology_targets(const struct topology *t, enum tunable_id id, struct target
 		for (unsigned i = 0; i < t->n_irqs; i++)
 			if (t->irq[i].thread > 0)
 				found[n++] = irq_thread_target(&t->irq[i]);
+		break;
+	case SCOPE_SOCKET:
+		for (unsigned i = 0; i < t->n_socks; i++)
+			if (t->sock[i].epoll == (id == TUNABLE_EPOLL_BUSY_POLL))
+				found[n++] = sock_target(&t->sock[i]);
 		break;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
@@ -318,6 +333,13 @@ int topology_find_target(const struct topology *t, enum tunable_id id, const cha
 		if (irq)
 			*ret = irq_thread_target(irq);
 		return irq ? 0 : -ENODEV;
+	case SCOPE_SOCKET:
+		for (unsigned i = 0; i < t->n_socks; i++)
+			if (streq(t->sock[i].identity, identity)) {
+				*ret = sock_target(&t->sock[i]);
+				return 0;
+			}
+		return -ENODEV;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
 	case SCOPE_QUEUE:

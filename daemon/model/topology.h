@@ -87,6 +87,16 @@ struct napi {
 };
 #define NAPI_SETTING(id) (1U << ((id)-TUNABLE_NAPI_THREADED))
 
+/* An open IP socket or epoll instance of a unit that the profile names. */
+#define SOCK_UNIT_MAX 256
+struct sock {
+	pid_t pid;
+	int fd; /* now */
+	bool epoll;
+	char unit[SOCK_UNIT_MAX];
+	char identity[IDENTITY_MAX];
+};
+
 struct policy {             /* a cpufreq policy */
 	unsigned number;    /* policyN */
 	struct cpuset cpus; /* related CPUs */
@@ -111,6 +121,8 @@ struct topology {
 	bool napis_told; /* the kernel lists them; else those with threads are known */
 	unsigned n_napis;
 	struct napi *napi; /* ordered by NIC, then by id */
+	unsigned n_socks;  /* as of the last slow look */
+	struct sock *sock;
 	unsigned n_policies;
 	struct policy *policy;
 	unsigned hz;         /* kernel's HZ: CONFIG_HZ, or measured; 0 not known (yet) */

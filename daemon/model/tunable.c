@@ -196,6 +196,35 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.owners = "sysctl.d",
 			.coupled = _TUNABLE_MAX,
 		},
+	/* For kernels where busy_read reaches only sockets made later: see observe/sockets.h. */
+	[TUNABLE_SOCKET_BUSY_POLL] =
+		{
+			.id = "socket_busy_poll",
+			.family = "busy polling",
+			.unit = "µs",
+			.scope = SCOPE_SOCKET,
+			.min = 0,
+			.max = 1000,
+			.kernel_default = HOST_DEPENDENT,
+			.undo = "setting SO_BUSY_POLL again, as long as the socket is open",
+			.doc = "time that a blocking read of an open socket of busy_poll_units may spin on the NIC",
+			.owners = "the application itself",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_EPOLL_BUSY_POLL] =
+		{
+			.id = "epoll_busy_poll",
+			.family = "busy polling",
+			.unit = "µs",
+			.scope = SCOPE_SOCKET,
+			.min = 0,
+			.max = 1000,
+			.kernel_default = 0,
+			.undo = "EPIOCSPARAMS with the original, as long as the instance is open",
+			.doc = "time that epoll_wait of an open epoll instance of busy_poll_units may spin (kernel 6.9)",
+			.owners = "the application itself",
+			.coupled = _TUNABLE_MAX,
+		},
 	[TUNABLE_IRQ_AFFINITY] =
 		{
 			.id = "irq_affinity",
@@ -525,8 +554,8 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host",   "irq", "policy", "cpu",
-					    "thread", "nic", "napi",   "queue"};
+	static const char *const names[] = {"host", "irq",  "policy", "cpu",   "thread",
+					    "nic",  "napi", "queue",  "socket"};
 
 	return names[s];
 }

@@ -28,6 +28,8 @@ enum tunable_id {
 	TUNABLE_BUSY_READ,
 	TUNABLE_BUSY_READ_FOLLOW,
 	TUNABLE_BUSY_POLL_BUDGET,
+	TUNABLE_SOCKET_BUSY_POLL,
+	TUNABLE_EPOLL_BUSY_POLL,
 	/* interrupts */
 	TUNABLE_IRQ_AFFINITY,
 	/* CPU power */
@@ -66,6 +68,7 @@ enum scope {
 	SCOPE_NAPI,   /* one value per NAPI instance; where the kernel does not tell them apart and
 		       * there is a file for the device: one per NIC */
 	SCOPE_QUEUE,  /* one value per receive queue of a NIC */
+	SCOPE_SOCKET, /* one value per open socket or epoll instance of a named unit */
 };
 
 enum value_type {
@@ -208,12 +211,17 @@ static inline bool tunable_of_nic(const struct tunable *t)
  *   "|napi<order>" where nothing tells the queue. Never the NAPI id: a driver's reset gives new ones
  *
  *   SCOPE_QUEUE: its NIC's, and "|rx<queue>"
+ *
+ *   SCOPE_SOCKET: "<pid>|<start time in ticks since boot>|socket:<inode>"; an epoll instance has no
+ *   number of its own, so "…|epoll:<descriptor>": closed, and another opened under that number by the
+ *   same process, it cannot be told from the first
  */
 #define IDENTITY_MAX 320
 struct target {
 	enum scope scope; /* the setting's; SCOPE_NIC for a NAPI setting of a whole device */
-	unsigned number;  /* IRQ, policy, ifindex, NAPI id, queue, or pid of a NAPI thread */
+	unsigned number;  /* IRQ, policy, ifindex, NAPI id, queue, or pid of a thread or socket */
 	char identity[IDENTITY_MAX];
+	int fd;       /* SCOPE_SOCKET: its descriptor now */
 	char nic[16]; /* SCOPE_NIC, SCOPE_NAPI, SCOPE_QUEUE: the interface's name now */
 };
 /* What an admin calls a NIC, NAPI or queue target: "eth0", "eth0:rx3". */

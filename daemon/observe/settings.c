@@ -48,6 +48,7 @@ static int read_sched(struct io *io, pid_t pid, char *buf, size_t size)
 #include "base/scan.h"
 #include "observe/ethtool.h"
 #include "observe/napis.h"
+#include "observe/sockets.h"
 
 static int read_coalesce(struct io *io, enum tunable_id id, unsigned ifindex, char *buf,
 			 size_t size)
@@ -109,6 +110,18 @@ static int read_cpu_mask(struct io *io, const char *path, char *buf, size_t size
 				   : cpuset_format_list(&cpus, buf, size);
 }
 
+static int read_remote(struct io *io, const struct target *target, char *buf, size_t size)
+{
+	struct remote_file f;
+	uint32_t usec;
+	int r;
+
+	r = socket_find(io, target->identity, &f);
+	if (r >= 0)
+		r = remote_get(io->remote, &f, &usec);
+	return r < 0 ? r : format_into(buf, size, "%u", usec);
+}
+
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size)
 {
@@ -124,6 +137,10 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 	}
 	if (target->scope == SCOPE_NAPI && id != TUNABLE_NAPI_THREAD_AFFINITY) {
 		r = read_napi(io, id, target->number, buf, size);
+		return r < 0 ? r : 0;
+	}
+	if (target->scope == SCOPE_SOCKET) {
+		r = read_remote(io, target, buf, size);
 		return r < 0 ? r : 0;
 	}
 	r = target_path(id, target, path, sizeof(path));

@@ -35,6 +35,7 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NICS] = {"nics", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PLACE_DESPITE_IRQBALANCE] = {"place_despite_irqbalance", PLACE_PROFILE, KEY_BOOL,
 					  .fallback = "false"},
+	[KEY_BUSY_POLL_UNITS] = {"busy_poll_units", PLACE_PROFILE, KEY_UNITS},
 	[KEY_MATCH] = {"match", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PRIORITY] = {"priority", PLACE_PROFILE, KEY_NUMBER, .min = 0, .max = 1000,
 			  .fallback = "0"},
@@ -433,6 +434,7 @@ int schema_read(struct reader *r, enum key key, const config_setting_t *s, union
 			     setting_kind_name(s));
 		return -EINVAL;
 	case KEY_IDS:
+	case KEY_UNITS:
 	case KEY_GROUPS:
 	case KEY_ANY:
 		break;

@@ -13,7 +13,7 @@ static bool takes_range(const struct tunable *t)
 /* What belongs to a NIC is stated or left: no sensor tells which way would be better. */
 static bool moves_in_range(const struct tunable *t)
 {
-	return takes_range(t) && !tunable_of_nic(t);
+	return takes_range(t) && !tunable_of_nic(t) && t->scope != SCOPE_SOCKET;
 }
 
 void setting_expects(const struct tunable *t, char *buf, size_t size)

@@ -401,6 +401,26 @@ static void show_holds(FILE *out, const json_t *status)
 	}
 }
 
+/* "open sockets: 12 of 12 sockets and 2 of 2 epoll instances of nginx.service busy poll" */
+static void show_open_sockets(FILE *out, const json_t *d)
+{
+	const json_t *unit;
+	size_t i;
+
+	if (!json_is_object(d))
+		return;
+	fprintf(out, "open sockets: %.0f of %.0f sockets and %.0f of %.0f epoll instances set of",
+		number(d, "sockets_set"), number(d, "sockets"), number(d, "epolls_set"),
+		number(d, "epolls"));
+	json_array_foreach (get(d, "units"), i, unit)
+		fprintf(out, " %s", json_string_value(unit));
+	if (number(d, "left_out") > 0)
+		fprintf(out, "; %.0f descriptors more were not looked at", number(d, "left_out"));
+	if (!is_true(d, "epoll_possible"))
+		fprintf(out, "; this kernel has no parameters of epoll instances");
+	fputc('\n', out);
+}
+
 void show_status(FILE *out, unsigned width, json_t *status)
 {
 	show_head(out, status);
@@ -413,6 +433,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_holds(out, status);
 	show_advised(out, status);
 	show_writable(out, get(status, "writable"));
+	show_open_sockets(out, get(status, "open_sockets"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
 	show_link_files(out, get(status, "link_files"));
