@@ -30,9 +30,11 @@ export KBUILD_BUILD_HOST=softnetd LC_ALL=C
 # going from one to the other, and a lost tree, cheap. By PATH, so that the
 # commands that make compares stay the same with and without it.
 if [[ -x /usr/lib/ccache/gcc ]]; then
-	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=4G
-	# -MMD is there anyhow: a miss then costs no second preprocessing
-	export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros CCACHE_DEPEND=1
+	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE/ccache-direct CCACHE_MAXSIZE=4G
+	# Not with CCACHE_DEPEND: it does not preprocess, so it does not see that
+	# piggy.S takes in the kernel by .incbin, and gives back the old kernel when
+	# the compressed new one has as many bytes.
+	export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros
 fi
 KMAKE=(nice -n 10 make "-j${JOBS:-$(nproc)}")
 
@@ -233,7 +235,7 @@ apply_series()
 	say "$PACKAGE $VERSION: ${#list[@]} patches, $wrote files written"
 }
 
-# config_fragments FLAVOUR: test, debug or rt
+# config_fragments FLAVOUR: test, debug, kcsan or rt
 config_fragments()
 {
 	local f
