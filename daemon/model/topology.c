@@ -117,6 +117,18 @@ unsigned topology_irq_home(const struct irq *irq)
 	return irq->have_effective ? cpuset_first(&irq->effective) : CPU_ID_MAX;
 }
 
+bool topology_irqbalance_moves(const struct topology *t, unsigned nic)
+{
+	for (unsigned i = 0; t->irqbalance && i < t->n_irqs; i++) {
+		const struct irq *irq = &t->irq[i];
+
+		if (irq->nic == (int)nic && irq->role != IRQ_OTHER && !irq->managed &&
+		    !irq->shared && !irq->banned)
+			return true;
+	}
+	return false;
+}
+
 struct cpuset topology_receive_cpus(const struct topology *t)
 {
 	struct cpuset cpus = {};

@@ -40,6 +40,7 @@ struct irq {
 	enum irq_role role;
 	bool managed; /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
 	bool shared;  /* more than one action: left alone */
+	bool banned;  /* irqbalance says that it leaves it alone */
 	bool have_affinity, have_effective;
 	struct cpuset affinity;      /* smp_affinity_list */
 	struct cpuset effective;     /* effective_affinity_list: the truth */
@@ -139,6 +140,7 @@ struct topology {
 	/* Other programs that place interrupts or set governors, "irqbalance, tuned" or "" */
 	char rivals[128];
 	bool irqbalance;
+	bool irqbalance_told; /* it answered: BANNED of the interrupts is what it said */
 };
 
 void topology_free(struct topology *t);
@@ -175,6 +177,8 @@ int topology_cpu_by_identity(const struct topology *t, const char *identity);
 /* The CPU that takes an interrupt: where it is bound to, and is going to be at its next one; else
  * where it is now. CPU_ID_MAX: not known. */
 unsigned topology_irq_home(const struct irq *irq);
+/* Whether irqbalance runs and may move interrupts of that NIC that softnetd would place. */
+bool topology_irqbalance_moves(const struct topology *t, unsigned nic);
 /* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
  * mask sends them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

@@ -357,6 +357,22 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+/* "irqbalance moves 8 interrupts of eth0, which the profile would place: …" */
+static void show_irqbalance(FILE *out, const json_t *irqbalance)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach (get(irqbalance, "moves"), i, m)
+		fprintf(out,
+			"irqbalance moves %zu interrupts of %s, which the profile would place: run it "
+			"with %s, or say place_despite_irqbalance\n",
+			json_array_size(get(m, "irqs")), text(m, "nic") ?: "-",
+			text(m, "option") ?: "-");
+	if (json_is_object(irqbalance) && !is_true(irqbalance, "told"))
+		fputs("irqbalance does not tell which interrupts it leaves alone\n", out);
+}
+
 /* udev's .link files: no daemon, but after a driver reset their values are there again. */
 static void show_link_files(FILE *out, const json_t *files)
 {
@@ -436,6 +452,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_open_sockets(out, get(status, "open_sockets"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
+	show_irqbalance(out, get(status, "irqbalance"));
 	show_link_files(out, get(status, "link_files"));
 	show_blind(out, get(status, "blind"));
 }
