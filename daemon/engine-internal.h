@@ -14,6 +14,7 @@
 #include "model/window.h"
 #include "observe/link-files.h"
 #include "observe/observe.h"
+#include "observe/sockets.h"
 #include "observe/units.h"
 
 /* softnetctl set: the loop keeps its hands off until release. */
@@ -91,6 +92,9 @@ struct engine {
 
 	struct observer *observer;
 	struct topology *topology;
+	struct cpuset
+		discovered_online; /* when it was discovered: a slow look moves TOPOLOGY's own */
+	struct sockets_status sockets;  /* as old as TOPOLOGY's list of them */
 	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;
@@ -173,6 +177,11 @@ bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
 
+/* engine-sockets.c: at a slow look, what the profile says of the open sockets of units. 0 or -ENOMEM. */
+int engine_look_at_sockets(struct engine *e);
+/* Whether the profile wants something of the socket that has IDENTITY. */
+bool engine_wants_socket(const struct engine *e, enum tunable_id id, const char *identity);
+
 /* Once the mode is apply. */
 void engine_selftest(struct engine *e);
 
@@ -180,7 +189,7 @@ void engine_selftest(struct engine *e);
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
-/* Entries of threads that this machine does not have any more. */
+/* Entries of threads that this machine does not have any more, and of masks that it has no use for. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 /* What is on trial is not proven: gives it back. */
@@ -193,8 +202,10 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
-/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
+/* engine-sockets.c: null where the profile names no units. */
+json_t *describe_sockets(const struct engine *e);
 /* engine-describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
  * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */

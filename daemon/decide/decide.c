@@ -500,7 +500,7 @@ static size_t policy_placement(const struct topology *t, const struct profile *p
 	size_t n;
 
 	if (!rule || rule->placement == PLACEMENT_LEAVE ||
-	    (t->irqbalance && !p->place_despite_irqbalance))
+	    (topology_irqbalance_moves(t, nic) && !p->place_despite_irqbalance))
 		return 0;
 	n = placement_plan(t, nic, rule->placement, rule->has_cpus ? &rule->cpus : NULL, moves,
 			   MIN(max, ELEMENTSOF(moves)));

@@ -173,6 +173,7 @@ static void same_topology(const struct topology *a, const struct topology *b)
 		ck_assert_int_eq(x->role, y->role);
 		ck_assert_int_eq(x->managed, y->managed);
 		ck_assert_int_eq(x->shared, y->shared);
+		ck_assert_int_eq(x->banned, y->banned);
 		ck_assert_int_eq(x->have_affinity, y->have_affinity);
 		ck_assert_int_eq(x->have_effective, y->have_effective);
 		ck_assert(cpuset_equal(&x->affinity, &y->affinity));
