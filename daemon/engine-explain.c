@@ -17,6 +17,7 @@ static json_t *history_document(const struct engine *e, const struct history_ent
 	put(d, "outcome",
 	    h->kind == HISTORY_CHANGE ? json_string(outcome_to_string(h->outcome)) : json_null());
 	put(d, "error", h->error < 0 ? json_string(strerror(-h->error)) : json_null());
+	put_proof(d, h->proof, h->proof_text);
 	put(d, "text", text_or_null(h->text));
 	return d;
 }

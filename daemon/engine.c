@@ -30,6 +30,7 @@ static int discover(struct engine *e)
 	e->snapshot = TAKE_PTR(s);
 	window_reset(e->window);
 	decider_reset(e->decider);
+	engine_verify_anew(e);
 	e->decisions = NULL;
 	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
 	return engine_place_from_ledger(e);
@@ -198,6 +199,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	engine_forget(e);
+	engine_verify_done(e);
 	for (size_t i = 0; i < e->n_pins; i++)
 		free(e->pins[i].value);
 	free(e->pins);
@@ -452,6 +454,7 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
+	engine_verify(e, slow);
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

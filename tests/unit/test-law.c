@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "decide/low-rate.h"
 #include "decide/trial.h"
+#include "decide/verify.h"
 #include "lib/run.h"
 
 static char *section; /* with single blanks for all white space, without the macros of lines */
@@ -140,6 +141,14 @@ START_TEST(trial)
 }
 END_TEST
 
+START_TEST(proofs)
+{
+	expect("at %g %% of its highest frequency or more", percent(FREQUENCY_NEAR));
+	for (int p = PROOF_UNVERIFIABLE; p <= PROOF_CONTRADICTED; p++)
+		expect("%s", proof_to_string((enum proof)p));
+}
+END_TEST
+
 START_TEST(rails)
 {
 	expect("not tried again for %u seconds, after %d such trials", seconds(DWELL_USEC),
@@ -179,6 +188,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, thresholds);
 	tcase_add_test(t, trial);
+	tcase_add_test(t, proofs);
 	tcase_add_test(t, rails);
 	tcase_add_test(t, levers);
 	return run_suite("law", t);
