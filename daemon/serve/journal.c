@@ -2,6 +2,7 @@
 #include "serve/journal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/uio.h>
@@ -193,10 +194,12 @@ static void add_verdict(struct entry *e, const struct trial_verdict *v)
 	char value[32];
 
 	add(e, "SOFTNETD_VERDICT", v->verdict);
-	snprintf(value, sizeof(value), "%.6g", v->before);
-	add(e, "SOFTNETD_BEFORE", value);
-	snprintf(value, sizeof(value), "%.6g", v->after);
-	add(e, "SOFTNETD_AFTER", value);
+	if (!isnan(v->before)) {
+		snprintf(value, sizeof(value), "%.6g", v->before);
+		add(e, "SOFTNETD_BEFORE", value);
+		snprintf(value, sizeof(value), "%.6g", v->after);
+		add(e, "SOFTNETD_AFTER", value);
+	}
 	if (v->judged.objective == OBJECTIVE_SYMPTOM)
 		return;
 	add(e, "SOFTNETD_OBJECTIVE", objective_to_string(v->judged.objective));

@@ -705,11 +705,14 @@ void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
 			  text(d, "proof_text") ? ": " : "", text(d, "proof_text") ?: "");
 	show_alternatives(out, get(d, "alternatives"));
 	show_steps(out, get(d, "steps"));
-	if (json_is_object(verdict))
+	if (json_is_number(get(verdict, "before")))
 		show_item(out, "Verdict", "%s %s; before %.4g, after %.4g",
 			  cell_time(when, get(verdict, "time")) ?: "-",
 			  text(verdict, "text") ?: "-", number(verdict, "before"),
 			  number(verdict, "after"));
+	else if (json_is_object(verdict))
+		show_item(out, "Verdict", "%s %s", cell_time(when, get(verdict, "time")) ?: "-",
+			  text(verdict, "text") ?: "-");
 	if (json_is_object(get(verdict, "judged")))
 		show_item(out, "Objective", "%s%s",
 			  text(get(verdict, "judged"), "objective") ?: "-",
