@@ -323,6 +323,14 @@ void direct_see(struct direct *d)
 	}
 }
 
+/* Thresholds that were crossed in this tick. */
+static void count_entered(struct direct *d)
+{
+	for (unsigned i = 0; i < d->out->n_reports; i++)
+		d->entered += d->out->report[i].since_usec == d->now_usec &&
+			      d->out->report[i].symptom != SYMPTOM_BLIND;
+}
+
 static void execute(struct direct *d, const struct change *c)
 {
 	struct result r = {.outcome = c->advice_only ? OUTCOME_ADVISED : OUTCOME_DONE};
@@ -363,6 +371,7 @@ void direct_run(struct direct *d, unsigned seconds)
 			.moves_per_round = d->moves_per_round,
 		};
 		decide(d->decider, &in, &d->out);
+		count_entered(d);
 		if (d->out->has_verdict) {
 			d->verdicts++;
 			count_verdict(&d->out->verdict, &d->kept, &d->without_effect, &d->worse,

@@ -61,7 +61,8 @@ struct direct {
 	unsigned changes_per_hour, moves_per_round;
 	unsigned ticks, writes, last_write;
 	unsigned verdicts, kept, without_effect, worse, inconclusive, fallen_back;
-	bool no_plant; /* the test moves the counters of `r` itself, and calls direct_see() */
+	unsigned entered; /* symptoms, of those that a limit causes */
+	bool no_plant;    /* the test moves the counters of `r` itself, and calls direct_see() */
 };
 
 /* N_CPUS CPUs, a NIC "eth0" with N_QUEUES queues of which queue n fires on CPU n; an HZ=250 kernel
