@@ -205,6 +205,12 @@ static int replay(struct ctl *ctl, const char *path, FILE *in, const struct prof
 		json_decref(events.array);
 		return complain_about(path, &c, r);
 	}
+	if (sum.ticks == 0) {
+		json_decref(events.array);
+		return ctl_fail(CTL_FAILED,
+				"%s: there is no tick in this recording: it ended before its first look",
+				path);
+	}
 	if (!profile)
 		profile = trace_about(reader)->profile;
 	doc = json_pack("{s:o,s:o,s:o,s:I,s:I,s:f,s:b}", "recording", about_recording(reader),
