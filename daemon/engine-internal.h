@@ -101,6 +101,7 @@ struct engine {
 	struct hold hold[HOLDS_MAX]; /* newest last */
 	size_t n_holds;
 	uint32_t hold_cookie; /* the last given out */
+	char *expected_hold;  /* until the first tick; NULL */
 
 	struct observer *observer;
 	struct topology *topology;

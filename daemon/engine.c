@@ -118,6 +118,11 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (!e->profile_override)
 			return log_oom();
 	}
+	if (o->expected_hold) {
+		e->expected_hold = strdup(o->expected_hold);
+		if (!e->expected_hold)
+			return log_oom();
+	}
 	r = engine_load(e, &e->config, &e->profile, c);
 	if (r < 0)
 		return r;
@@ -425,6 +430,7 @@ int engine_tick(struct engine *e)
 	if (r < 0)
 		return log_oom();
 	note_sources(e);
+	free(TAKE_PTR(e->expected_hold)); /* it is held by now, or over */
 	engine_choose(e);
 
 	struct decide_input in = {
