@@ -37,7 +37,8 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 			&(struct history_entry){.kind = HISTORY_CHANGE,
 						.change = (struct change *)c,
 						.outcome = r->outcome,
-						.error = r->error},
+						.error = r->error,
+						.proof = verify_begin(c, r)},
 			report, passed, text);
 	engine_tell(e, &(struct engine_event){
 			       .kind = EVENT_CHANGE, .change = c, .result = r, .report = report});

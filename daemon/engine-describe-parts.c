@@ -144,3 +144,9 @@ json_t *judged_document(const struct judged *j)
 	put(d, "after", j->blind ? json_null() : json_real(j->after));
 	return d;
 }
+
+void put_proof(json_t *d, enum proof proof, const char *text)
+{
+	put(d, "proof", text_or_null(proof_to_string(proof)));
+	put(d, "proof_text", proof == PROOF_NONE ? json_null() : text_or_null(text));
+}

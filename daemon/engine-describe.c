@@ -286,6 +286,7 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 {
 	const struct tunable *t = &tunables[l->tunable];
 	const struct history_entry *h = engine_history_find(e, l->decision);
+	const struct proven *proven = engine_proven(e, l->tunable, l->identity);
 	struct target target;
 	char now[VALUE_MAX];
 	const char *state;
@@ -312,6 +313,12 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 		    ? engine_value_source(e, l->tunable, &target, now)
 		    : json_null());
 	put(d, "class", json_string(change_class_to_string(l->class)));
+	if (l->class != CLASS_POLICY)
+		put_proof(d, PROOF_NONE, "");
+	else if (proven)
+		put_proof(d, proven->proof, proven->text);
+	else
+		put_proof(d, verify_possible(l->tunable) ? PROOF_DUE : PROOF_UNVERIFIABLE, "");
 	put(d, "decision", text_or_null(l->decision));
 	put(d, "why", text_or_null(h ? h->change->why : NULL));
 	put(d, "since", json_integer((json_int_t)l->realtime_usec));

@@ -9,6 +9,7 @@
 #include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
+#include "decide/verify.h"
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
@@ -34,6 +35,16 @@ struct hold {
 	uint64_t realtime_usec;
 };
 
+/* A policy in the ledger, and whether the host acts on it. */
+struct proven {
+	enum tunable_id tunable;
+	char *identity;
+	uint64_t written_usec; /* the ledger's */
+	int irq;               /* index into the topology's irqs; -1 not looked for yet */
+	enum proof proof;
+	char text[PROOF_TEXT_MAX];
+};
+
 /* What happened, newest last; a ring. */
 #define HISTORY_MAX 256
 struct history_entry {
@@ -47,6 +58,8 @@ struct history_entry {
 	struct change *change; /* owned; NULL for a plain event */
 	enum outcome outcome;
 	int error;
+	enum proof proof; /* of a policy */
+	char proof_text[PROOF_TEXT_MAX];
 	char *text;
 	/* What led to a change: the symptom's numbers then, and the levers that were passed over. */
 	struct grounds *grounds; /* owned; NULL: a follow-up, a policy, an event */
@@ -89,6 +102,7 @@ struct engine {
 	struct hold hold[HOLDS_MAX]; /* newest last */
 	size_t n_holds;
 	uint32_t hold_cookie; /* the last given out */
+	char *expected_hold;  /* until the first tick; NULL */
 
 	struct observer *observer;
 	struct topology *topology;
@@ -108,6 +122,8 @@ struct engine {
 	struct actuator *dry;      /* observe and advise */
 	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
+	struct proven *proven;
+	size_t n_proven;
 	struct pin *pins;
 	size_t n_pins;
 	/* Interrupts that softnetd placed, by index into the topology's irqs; from the ledger. */
@@ -152,6 +168,15 @@ void engine_choose(struct engine *e);
 void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
+
+/* engine-verify.c: what became of the profile's policy. */
+/* SLOW: with a slow look; on other ticks only interrupts that fire are news. */
+void engine_verify(struct engine *e, bool slow);
+/* NULL: no policy, or not looked at yet. */
+const struct proven *engine_proven(const struct engine *e, enum tunable_id id,
+				   const char *identity);
+void engine_verify_anew(struct engine *e);
+void engine_verify_done(struct engine *e);
 
 /* engine-vanished.c: after the host was looked at anew. */
 void engine_drop_vanished(struct engine *e);

@@ -40,6 +40,7 @@ static int discover(struct engine *e)
 	e->snapshot = TAKE_PTR(s);
 	window_reset(e->window);
 	decider_reset(e->decider);
+	engine_verify_anew(e);
 	e->decisions = NULL;
 	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
 	return engine_place_from_ledger(e);
@@ -127,6 +128,11 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (!e->profile_override)
 			return log_oom();
 	}
+	if (o->expected_hold) {
+		e->expected_hold = strdup(o->expected_hold);
+		if (!e->expected_hold)
+			return log_oom();
+	}
 	r = engine_load(e, &e->config, &e->profile, c);
 	if (r < 0)
 		return r;
@@ -208,6 +214,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	engine_forget(e);
+	engine_verify_done(e);
 	for (size_t i = 0; i < e->n_pins; i++)
 		free(e->pins[i].value);
 	free(e->pins);
@@ -449,6 +456,7 @@ int engine_tick(struct engine *e)
 	if (r < 0)
 		return log_oom();
 	note_sources(e);
+	free(TAKE_PTR(e->expected_hold)); /* it is held by now, or over */
 	engine_choose(e);
 
 	struct decide_input in = {
@@ -480,6 +488,7 @@ int engine_tick(struct engine *e)
 	}
 	if (!e->policy_due)
 		act_host_changed(e->actuator, &(struct cpuset){}, false);
+	engine_verify(e, slow);
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

@@ -56,6 +56,13 @@ const char *outcome_to_string(enum outcome o)
 	return names[o];
 }
 
+const char *proof_to_string(enum proof p)
+{
+	static const char *const names[] = {"", "unverifiable", "due", "verified", "contradicted"};
+
+	return names[p];
+}
+
 /* FNV-1a: short, stable across runs; identities of interrupts are far too long for an id. */
 static uint32_t hash_text(const char *s)
 {

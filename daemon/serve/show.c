@@ -259,8 +259,8 @@ static void show_symptoms(FILE *out, const json_t *symptoms)
 
 static void show_changes(FILE *out, unsigned width, const json_t *status)
 {
-	static const char *const heads[] = {"changed", "target", "original", "now",
-					    "state",   "since",  "~why",     NULL};
+	static const char *const heads[] = {"changed", "target", "original", "now", "state",
+					    "proof",   "since",  "~why",     NULL};
 	const json_t *changes = get(status, "changes"), *c;
 	struct sheet *s;
 	size_t i;
@@ -274,9 +274,13 @@ static void show_changes(FILE *out, unsigned width, const json_t *status)
 	json_array_foreach (changes, i, c) {
 		char since[CELL_MAX], target[TARGET_MAX];
 		const char *cells[] = {
-			text(c, "setting"),  target_cell(target, sizeof(target), c),
-			text(c, "original"), text(c, "now"),
-			text(c, "state"),    cell_time(since, get(c, "since")),
+			text(c, "setting"),
+			target_cell(target, sizeof(target), c),
+			text(c, "original"),
+			text(c, "now"),
+			text(c, "state"),
+			text(c, "proof") ?: "",
+			cell_time(since, get(c, "since")),
 			text(c, "why"),
 		};
 
@@ -632,7 +636,7 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 void show_history(FILE *out, unsigned width, json_t *history)
 {
 	static const char *const heads[] = {">#", "time",    "setting", "target", "from",
-					    "to", "outcome", "~why",    NULL};
+					    "to", "outcome", "proof",   "~why",   NULL};
 	struct sheet *s = sheet_new(width, heads);
 	const json_t *h;
 	size_t i;
@@ -649,6 +653,7 @@ void show_history(FILE *out, unsigned width, json_t *history)
 			text(h, "from") ?: "",
 			text(h, "to") ?: "",
 			text(h, "outcome") ?: text(h, "kind"),
+			text(h, "proof") ?: "",
 			text(h, "text") ?: text(h, "why"),
 		};
 
@@ -733,13 +738,19 @@ void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
 			  text(d, "where") ?: "-");
 	show_item(out, "Why", "%s", text(d, "why") ?: "-");
 	show_numbers(out, get(d, "evidence"));
+	if (text(d, "proof"))
+		show_item(out, "Proof", "%s%s%s", text(d, "proof"),
+			  text(d, "proof_text") ? ": " : "", text(d, "proof_text") ?: "");
 	show_alternatives(out, get(d, "alternatives"));
 	show_steps(out, get(d, "steps"));
-	if (json_is_object(verdict))
+	if (json_is_number(get(verdict, "before")))
 		show_item(out, "Verdict", "%s %s; before %.4g, after %.4g",
 			  cell_time(when, get(verdict, "time")) ?: "-",
 			  text(verdict, "text") ?: "-", number(verdict, "before"),
 			  number(verdict, "after"));
+	else if (json_is_object(verdict))
+		show_item(out, "Verdict", "%s %s", cell_time(when, get(verdict, "time")) ?: "-",
+			  text(verdict, "text") ?: "-");
 	if (json_is_object(get(verdict, "judged")))
 		show_item(out, "Objective", "%s%s",
 			  text(get(verdict, "judged"), "objective") ?: "-",
