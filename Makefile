@@ -76,7 +76,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TESTS_LIB) $(LIB)
 
 # Static: it runs in guests of any distribution.
 $(BUILD)/tests/bench/load: tests/bench/vm/load.c Makefile
-	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -static -MMD -MP -o $@ $< -lm
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(filter-out $(SANITIZERS),$(ALL_CFLAGS)) -static -MMD -MP -o $@ $< -lm
 
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
@@ -99,7 +99,7 @@ check:
 	@$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: all $(addprefix $(BUILD)/tests/,$(UNIT_TESTS)) $(addprefix $(BUILD)/tests/fuzz/,$(FUZZERS)) $(addprefix $(BUILD)/tests/bench/,$(BENCHES))
+check-built: all $(addprefix $(BUILD)/tests/,$(UNIT_TESTS)) $(addprefix $(BUILD)/tests/fuzz/,$(FUZZERS)) $(addprefix $(BUILD)/tests/bench/,$(BENCHES) load)
 	@tests/run $(BUILD)
 
 ## check-sanitize: the same with address and undefined-behaviour sanitizers
