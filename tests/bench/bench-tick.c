@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one look costs: CPU time of observer_read() and window_push(), on a small host and on one
- * with 256 CPUs, 1,000 interrupts and 256 NIC queues that all fire between two ticks. Beside it the
+ * What one look costs: CPU time of observer_read() and window_push(), on the hosts of hosts.h, whose
+ * NIC queues all fire between two ticks. Beside it the
  * least that any program could spend: reading the same files, which stay open, and looking at
  * nothing.
  *
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "bench/hosts.h"
 #include "lib/fault-io.h"
-#include "lib/machine.h"
 #include "model/window.h"
 #include "observe/observe.h"
 
@@ -132,15 +132,6 @@ static struct files files_of(struct machine *m, const struct topology *t, bool s
 	return f;
 }
 
-static void traffic(struct machine *m)
-{
-	for (unsigned i = 0; i < m->n_irqs; i++)
-		if (m->irq[i].nic >= 0)
-			machine_receive(m, i, 32 * (1 + i % 7));
-	machine_advance(m, USEC_PER_SEC);
-	machine_write(m);
-}
-
 static void measure(struct machine *m, struct observer *o, struct topology *t, bool slow)
 {
 	_cleanup_(snapshot_freep) struct snapshot *s = NULL;
@@ -155,7 +146,7 @@ static void measure(struct machine *m, struct observer *o, struct topology *t, b
 	for (unsigned i = 0; i < (slow ? SLOW_RUNS : FAST_RUNS) + 2; i++) {
 		double begin, middle, end;
 
-		traffic(m);
+		bench_second(m);
 		begin = cpu_usec();
 		snapshot_clear(s);
 		must(observer_read(o, t, slow || i == 0, s), "observer_read");
@@ -187,7 +178,7 @@ static void count(struct machine *m, bool slow)
 	must(observer_topology(o, &t), "topology");
 	must(observer_snapshot_new(t, &s), "snapshot");
 	for (unsigned i = 0; i < 3; i++) {
-		traffic(m);
+		bench_second(m);
 		fault_io_reset(f);
 		snapshot_clear(s);
 		must(observer_read(o, t, slow || i == 0, s), "observer_read");
@@ -218,25 +209,9 @@ static void host(const char *what, const struct machine_spec *spec)
 
 int main(void)
 {
-	static const struct machine_nic small = {.name = "eth0", .kind = MACHINE_VIRTIO};
-	static const struct machine_nic large[] = {
-		{.name = "eth0", .kind = MACHINE_I40E, .queues = 64},
-		{.name = "eth1", .kind = MACHINE_MLX5, .queues = 64, .node = 1},
-		{.name = "eth2", .kind = MACHINE_ENA, .queues = 64, .node = 2},
-		{.name = "eth3", .kind = MACHINE_IXGBE, .queues = 64, .node = 3},
-	};
-
 	printf("One look, CPU time of the process (%u fast ticks, %u slow looks each)\n", FAST_RUNS,
 	       SLOW_RUNS);
-	host("Small host",
-	     &(struct machine_spec){.cpus = 4, .nics = &small, .n_nics = 1, .other_irqs = 30});
-	host("Large host", &(struct machine_spec){.cpus = 256,
-						  .smt = 2,
-						  .sockets = 2,
-						  .nodes = 4,
-						  .cpus_per_cache = 8,
-						  .nics = large,
-						  .n_nics = ELEMENTSOF(large),
-						  .other_irqs = 740});
+	for (size_t i = 0; i < ELEMENTSOF(bench_hosts); i++)
+		host(bench_hosts[i].name, &bench_hosts[i].spec);
 	return 0;
 }

@@ -15,9 +15,9 @@ sed 's/^/# /' /tmp/dpkg
 ok $? "/boot/vmlinuz-$release"
 grep -q '^CONFIG_SOFTIRQ_KUNIT_TEST=' "/boot/config-$release"
 ok $? "its configuration has the series"
-[ -s "/lib/modules/$release/modules.dep" ] || depmod "$release"
-[ -s "/lib/modules/$release/modules.dep" ]
-ok $? "its modules can be looked up"
+# (empty with the test configuration, which builds everything in)
+[ -e "/lib/modules/$release/modules.dep" ]
+ok $? "its index of modules"
 headers=$(ls /mnt/deb/linux-headers-*.deb | head -n 1)
 dpkg --force-depends -i "$headers" >/tmp/dpkg 2>&1
 ok $? "dpkg -i $(dpkg-deb -f "$headers" Package)"
