@@ -3,14 +3,14 @@
 #
 # One load that squeezes, and who helps: nobody, softnetd with its default profile, bpftune, TuneD with
 # two profiles, irqbalance; each alone, one after the other, round by round. Before each the settings
-# are those of the beginning: netdev_budget at 32, as if somebody had left it there. Needs guest
+# are those of the beginning: netdev_budget at 16, as if somebody had left it there. Needs guest
 # --nics hub, a kernel with BTF, the packages, and the folder made by tests/vm/bundle.
 . /mnt/bench/lib.sh
-ROUNDS=${rounds:-3} SECS=${secs:-6} LEARN=${learn:-12}
+ROUNDS=${rounds:-3} SECS=${secs:-6} LEARN=${learn:-12} BUDGET=${budget:-16}
 
 mkdir -p /etc/softnetd/profiles /run/softnetd /run/dbus /var/log/tuned /sys/fs/bpf
 mount -t bpf bpf /sys/fs/bpf 2>/dev/null
-echo 32 >/proc/sys/net/core/netdev_budget
+echo "$BUDGET" >/proc/sys/net/core/netdev_budget
 two_hosts eth0 eth1
 iperf3 -s -D
 iperf3 -s -p 5202 -D
@@ -109,7 +109,7 @@ once()
 	give_back
 }
 
-title "netdev_budget 32 at the beginning; CHANGED and LEFT: settings that differ while it runs, and after its end"
+title "netdev_budget $BUDGET at the beginning; CHANGED and LEFT: settings that differ while it runs, and after its end"
 r=0
 while [ $r -lt "$ROUNDS" ]; do
 	for who in $(echo "${contestants:-nobody,softnetd,bpftune,tuned-network-latency,tuned-network-throughput,irqbalance}" | tr , ' ') "nobody again"; do
