@@ -35,11 +35,16 @@ changed() { diff /tmp/before "$1" | grep -c '^>'; }
 # load SECONDS: UDP and TCP from the remote host, and the latency of a TCP_RR beside them
 load()
 {
-	in_b iperf3 -c 10.0.0.1 -u -b 0 -l 64 -t "$1" >/tmp/udp 2>&1 &
+	# none of the three may hold up the rest
+	limit="timeout $(($1 * 3 + 20))"
+	# shellcheck disable=SC2086
+	in_b $limit iperf3 -c 10.0.0.1 -u -b 0 -l 64 -t "$1" >/tmp/udp 2>&1 &
 	u=$!
-	in_b iperf3 -c 10.0.0.1 -p 5202 -t "$1" -P 2 -f k >/tmp/tcp 2>&1 &
+	# shellcheck disable=SC2086
+	in_b $limit iperf3 -c 10.0.0.1 -p 5202 -t "$1" -P 2 -f k >/tmp/tcp 2>&1 &
 	t=$!
-	in_b netperf -H 10.0.0.1 -t TCP_RR -l "$1" -- -k THROUGHPUT,P50_LATENCY,P90_LATENCY,P99_LATENCY >/tmp/rr 2>&1
+	# shellcheck disable=SC2086
+	in_b $limit netperf -H 10.0.0.1 -t TCP_RR -l "$1" -- -k THROUGHPUT,P50_LATENCY,P90_LATENCY,P99_LATENCY >/tmp/rr 2>&1
 	wait $u $t
 }
 
