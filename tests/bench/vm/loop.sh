@@ -56,8 +56,17 @@ start()
 		daemon_start balanced || note "softnetd did not start"
 		W=$D
 		;;
-	bpftune) bpftune -s >/tmp/watch.log 2>&1 & W=$! ;;
-	tuned-*) tuned --no-dbus --no-socket -p "${1#tuned-}" >/tmp/watch.log 2>&1 & W=$! ;;
+	bpftune)
+		bpftune -s >/tmp/watch.log 2>&1 &
+		W=$!
+		# says nothing when it is ready
+		sleep 5
+		;;
+	tuned-*)
+		tuned --no-dbus --no-socket -p "${1#tuned-}" >/tmp/watch.log 2>&1 &
+		W=$!
+		until_true 90 grep -q 'static tuning.*applied' /tmp/watch.log || note "$1 did not get ready"
+		;;
 	irqbalance) irqbalance --foreground >/tmp/watch.log 2>&1 & W=$! ;;
 	esac
 	[ -z "$W" ] || kill -0 "$W" 2>/dev/null || note "$1 is not running"
