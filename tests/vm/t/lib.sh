@@ -143,7 +143,7 @@ daemon_start()
 	rm -f /run/softnetd/bus
 	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
 	D=$!
-	until_true 10 test -S /run/softnetd/bus && return 0
+	until_true 60 test -S /run/softnetd/bus && return 0
 	sed 's/^/# /' /tmp/daemon.log
 	return 1
 }
