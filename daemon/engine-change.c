@@ -510,6 +510,33 @@ int engine_give_back_unwanted(struct engine *e)
 	return worst;
 }
 
+/* The symptom for which the change of ENTRY was made; its id says so. */
+static enum symptom symptom_of(const struct ledger_entry *entry)
+{
+	struct change c = {.tunable = entry->tunable, .target = target_host()};
+
+	for (int s = SYMPTOM_NONE + 1; s < _SYMPTOM_MAX; s++) {
+		c.symptom = (enum symptom)s;
+		change_name(&c);
+		if (streq(c.id, entry->decision))
+			return c.symptom;
+	}
+	return SYMPTOM_NONE;
+}
+
+void engine_adopt_kept(struct engine *e)
+{
+	/* In the order of the ledger: oldest first, as the decider wants them. */
+	for (size_t i = 0; i < ledger_size(e->ledger); i++) {
+		const struct ledger_entry *entry = ledger_at(e->ledger, i);
+		int64_t from, to;
+
+		if (entry->class == CLASS_TRIAL && tunables[entry->tunable].scope == SCOPE_HOST &&
+		    parse_i64(entry->original, &from) >= 0 && parse_i64(entry->written, &to) >= 0)
+			decider_adopt(e->decider, entry->tunable, symptom_of(entry), from, to);
+	}
+}
+
 int engine_give_back_all(struct engine *e, struct restore_report *ret)
 {
 	static const enum outcome outcomes[] = {

@@ -219,6 +219,8 @@ void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 /* What is on trial is not proven: gives it back. */
 void engine_drop_trial(struct engine *e);
+/* At the start: what a predecessor's trials proved, and is kept, stays under watch. */
+void engine_adopt_kept(struct engine *e);
 void engine_sweep(struct engine *e);
 int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);

@@ -168,6 +168,8 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		e->taking_over = ledger_kept(e->io);
 		if (ledger_size(e->ledger) > 0)
 			engine_give_back_unwanted(e);
+		if (e->taking_over)
+			engine_adopt_kept(e);
 		e->taking_over = false;
 		ledger_keep_done(e->io);
 	}

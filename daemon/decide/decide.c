@@ -18,6 +18,8 @@ struct kept {
 	enum symptom symptom;
 	int64_t from, to;        /* where the first trial that was kept began; and it ended */
 	struct cpuset saturated; /* before the last of them */
+	bool adopted;     /* of the run before; SATURATED is what was so when this one started */
+	unsigned looking; /* … and it is looked for in so many more ticks */
 };
 
 struct decider {
@@ -163,8 +165,11 @@ static void forget_kept(struct decider *d, unsigned i)
 
 static void remember_kept(struct decider *d, int64_t from, int64_t to)
 {
-	struct kept k = {d->trial.change.tunable, d->trial.symptom, from, to,
-			 d->trial.saturated_before};
+	struct kept k = {.tunable = d->trial.change.tunable,
+			 .symptom = d->trial.symptom,
+			 .from = from,
+			 .to = to,
+			 .saturated = d->trial.saturated_before};
 
 	for (unsigned i = 0; i < d->n_kept; i++) {
 		if (d->kept[i].tunable != k.tunable)
@@ -179,6 +184,21 @@ static void remember_kept(struct decider *d, int64_t from, int64_t to)
 	if (d->n_kept == KEPT_MAX)
 		forget_kept(d, 0);
 	d->kept[d->n_kept++] = k;
+}
+
+void decider_adopt(struct decider *d, enum tunable_id id, enum symptom symptom, int64_t from,
+		   int64_t to)
+{
+	if (from == to || d->n_kept == KEPT_MAX)
+		return;
+	d->kept[d->n_kept++] = (struct kept){.tunable = id,
+					     .symptom = symptom,
+					     .from = from,
+					     .to = to,
+					     .adopted = true,
+					     .looking = FALLBACK_TICKS};
+	d->memory.direction[id] =
+		tunable_rank(&tunables[id], to) > tunable_rank(&tunables[id], from) ? 1 : -1;
 }
 
 /* Kept, and given back since: the lever rests, and at last for good. */
@@ -385,9 +405,9 @@ static void fall_back(struct decider *d, const struct decide_input *in, unsigned
 		.change = c, .verdict = "fallen back", .before = NAN, .after = NAN};
 	append_text(
 		v->text, sizeof(v->text),
-		"%s: fallen back (CPU %d is saturated with softirqs for %d ticks, as it was not "
-		"before this was kept)",
-		tunables[k.tunable].id, cpu, FALLBACK_TICKS);
+		"%s: fallen back (CPU %d is saturated with softirqs for %d ticks, as it was not %s)",
+		tunables[k.tunable].id, cpu, FALLBACK_TICKS,
+		k.adopted ? "when softnetd started" : "before this was kept");
 	d->out.has_verdict = true;
 	append_text(c.why, sizeof(c.why), "%s", v->text);
 	add_change(d, &c);
@@ -398,9 +418,24 @@ static void fall_back(struct decider *d, const struct decide_input *in, unsigned
 	d->trial = (struct trial){};
 }
 
+/* A CPU that has no time left when softnetd starts had none before the trial, as far as anybody can
+ * tell: that is no reason to take back what the run before proved. */
+static void look_at_adopted(struct decider *d)
+{
+	struct cpuset now = saturation_cpus(&d->saturation);
+
+	for (unsigned i = 0; i < d->n_kept; i++) {
+		if (d->kept[i].looking == 0)
+			continue;
+		d->kept[i].looking--;
+		d->kept[i].saturated = cpuset_or(&d->kept[i].saturated, &now);
+	}
+}
+
 static void watch_kept(struct decider *d, const struct decide_input *in)
 {
 	saturation_tick(&d->saturation, in->window);
+	look_at_adopted(d);
 	/* A trial looks after itself, and its end is told first. */
 	if ((d->trial.stage != TRIAL_OFF && d->trial.stage != TRIAL_BASELINE) || d->out.has_verdict)
 		return;

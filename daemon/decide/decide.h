@@ -95,6 +95,15 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,
 		   uint64_t now_usec);
 
+/*
+ * What the decider of the run before kept and left in place, host settings of the loop: under watch as
+ * if this one had kept it for SYMPTOM (SYMPTOM_NONE: not known). FROM is where it goes back to, TO what
+ * it is now. Which CPUs were saturated before its trial is not handed on: taken for them are those
+ * that are so in the first FALLBACK_TICKS ticks of this run.
+ */
+void decider_adopt(struct decider *d, enum tunable_id id, enum symptom symptom, int64_t from,
+		   int64_t to);
+
 /* A setting turned out to be somebody else's now: a trial of it ends, and the loop leaves it alone. */
 void decider_yield(struct decider *d, enum tunable_id id);
 

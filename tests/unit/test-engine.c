@@ -465,6 +465,54 @@ START_TEST(keep_keeps_what_is_proved)
 }
 END_TEST
 
+/* … and stays under watch: a CPU that has no time left takes it back, but for one that had none when
+ * softnetd started. */
+START_TEST(what_was_kept_over_a_restart_may_fall_back)
+{
+	bool from_the_start = _i > 0;
+	json_t *d;
+	const char *text;
+	char error[512] = "";
+
+	boot(&four_cpus, balanced);
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		squeeze(30000, 100, BUDGET > 300 ? 2 : 90);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	tree_write(m->tree, "run/softnetd/keep", "");
+	ck_assert_int_eq(engine_stop(e), 0);
+	engine_free(e);
+	e = NULL;
+	ck_assert_int_eq(start(), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		if (from_the_start)
+			machine_busy(m, 2, 1000000);
+		tick();
+	}
+	ck_assert_int_eq(BUDGET, 450);
+	for (unsigned i = 0; i < 20; i++) {
+		ck_assert_int_eq(BUDGET, i < FALLBACK_TICKS || from_the_start ? 450 : 300);
+		machine_busy(m, 2, 1000000);
+		tick();
+	}
+	if (from_the_start) {
+		ck_assert_int_eq(BUDGET, 450);
+		return;
+	}
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+	d = engine_explain(e, "netdev_budget-squeezed", error);
+	ck_assert_msg(d != NULL, "%s", error);
+	text = json_string_value(json_object_get(d, "why"));
+	ck_assert_msg(text && strstr(text, "fallen back (CPU 2 is saturated with softirqs for 10 "
+					   "ticks, as it was not when softnetd started"),
+		      "%s", text);
+	json_decref(d);
+}
+END_TEST
+
 START_TEST(keep_does_not_keep_what_is_on_trial)
 {
 	boot(&four_cpus, balanced);
@@ -987,6 +1035,7 @@ int main(void)
 	tcase_add_test(t, narrow_sandbox_is_said_once);
 	tcase_add_test(t, keep_is_good_for_one_restart);
 	tcase_add_test(t, keep_keeps_what_is_proved);
+	tcase_add_loop_test(t, what_was_kept_over_a_restart_may_fall_back, 0, 2);
 	tcase_add_test(t, keep_does_not_keep_what_is_on_trial);
 	tcase_add_test(t, keep_without_a_stop_proves_nothing);
 	tcase_add_test(t, foreign_change_is_enforced_against_until_it_is_a_fight);
