@@ -3,25 +3,43 @@
  * Stories in simulated time: the real engine (sensors, decisions, writes, ledger) over the receive
  * path of sim/receive.h. Each says where it ends, how many writes that took, and when the last was.
  *
- * Reports on settings (public issues) and what became of them here:
+ * Every case of the kinds f and g (tests/replay/cases/README.md), and what became of it. A name without
+ * a file is a story here; one with a file is a test there, for what is no matter of the receive path.
+ *
+ * Reports on settings (f):
  *   F01 netdata#1076         time_is_the_limit_not_the_budget
  *   F03 netdata#984          stray_squeezes_are_left_alone
  *   F05 bpftune#125, #136    squeezes_that_change_their_cpu; the way down: long_runs_starve_tasks
- *   F07 jiffy granularity    time_moves_in_whole_jiffies
+ *   F07 jiffy granularity    time_moves_in_whole_jiffies; other HZ: test-long.c,
+ *                            time_limit_on_kernels_of_other_hz
  *   F09 wild sysctl.d files  wild_values_are_given_back_as_they_were
- *   F11 tuned#409 …          admin_has_the_last_word (a sysctl.d file read again is the same)
- *   F14, F15, F17            no receive path in them: errnos, see tests/unit/test-errno.c, test-act.c
- *   F19 haproxy#2984         busy polling is policy, no loop moves it; the plant has none
- *   F21 dev_weight           every story: it is never written
- * Stories with cause and cure:
- *   G02 coreos#1275          no_lever_helps_an_overloaded_host
- *   G04 Raspberry Pi         one_queue_and_one_hot_cpu
- *   G06, G08, G20            threaded NAPI, busy polling: not in the plant
- *   G10 redpanda#27680       softnetd writes no RPS masks
+ *   F11 tuned#409 …          admin_has_the_last_word, admin_changes_what_was_kept (a sysctl.d file that
+ *                            is read again is the same); the files themselves are not read
+ *   F14 bpftune#93           not modelled, an errno: tests/unit/test-act.c, case_f14_learned_limits
+ *   F15 bpftune#239          not modelled, an errno: tests/unit/test-errno.c, every_errno_once; the
+ *                            daemon never changes its network namespace
+ *   F17 systemd#4425         not modelled, an errno: tests/unit/test-act.c, case_f17_read_only_per_key
+ *   F19 haproxy#2984         not modelled, no busy polling in the plant. It is policy: no loop moves it,
+ *                            and none watches what it costs
+ *   F21 dev_weight           every story: it is never written (see teardown())
+ *
+ * Stories with cause and cure (g):
+ *   G02 coreos#1275          no_lever_helps_an_overloaded_host (by load: the plant has no locks);
+ *                            tests/unit/test-decide.c, saturated_cpu_is_not_helped_by_longer_runs
+ *   G04 Raspberry Pi         one_queue_and_one_hot_cpu. RPS, its cure, is policy (`rps = "near"`):
+ *                            tests/unit/test-steering.c, plan_for_fewer_queues_than_cores
+ *   G06 mt76#1072            not modelled, no threaded NAPI in the plant: tests/unit/test-case-writes.c,
+ *                            threads_are_spread_as_the_cure_did
+ *   G08 openwrt#24732        not modelled, for the same reason; threaded NAPI is policy and goes back
+ *                            with it: tests/unit/test-nic.c, profile_is_applied_and_holds
+ *   G10 redpanda#27680       not modelled, RPS here is one fixed CPU: tests/unit/test-steering.c,
+ *                            plan_for_fewer_queues_than_cores (none where queues are enough)
  *   G12 irqbalance#38        all_queues_on_one_cpu_are_spread
  *   G14 netdata#5158         rx_dropped_at_idle_is_nothing
  *   G16 scx#1459             late_ksoftirqd_is_no_budget_problem
- *   G18 epics-base#553       thread priorities: neither in the plant nor written
+ *   G18 epics-base#553       not modelled, the plant knows no priorities: policy, which no shipped
+ *                            profile asks for; tests/unit/test-thread.c. An inversion is not reported
+ *   G20 firedancer#10371     not modelled, no busy polling in the plant and no sensor for sent packets
  *   G22 ath12k               storm_of_interrupts_is_no_budget_problem
  */
 #include <stdio.h>
