@@ -265,7 +265,8 @@ static bool state(struct engine *e, struct change *changes, size_t n, unsigned *
  * a tick. Whether more interrupts have to move is left in policy_due. */
 int engine_policy(struct engine *e)
 {
-	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	const size_t room = (size_t)4 * CHANGES_MAX;
+	_cleanup_free_ struct change *changes = calloc(room, sizeof(*changes));
 	unsigned moves = 0;
 	size_t n, at = 0;
 
@@ -275,9 +276,9 @@ int engine_policy(struct engine *e)
 	memset(e->unmet, 0, sizeof(e->unmet));
 	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
 		return 0;
-	n = decide_policy(e->topology, e->profile, changes, CHANGES_MAX * 4);
+	n = decide_policy(e->topology, e->profile, changes, room);
 	state(e, changes, n, &moves);
-	while ((n = decide_power(e->topology, e->profile, &at, changes, CHANGES_MAX * 4)) > 0)
+	while ((n = decide_power(e->topology, e->profile, &at, changes, room)) > 0)
 		state(e, changes, n, &moves);
 	e->receive_cpus = topology_receive_cpus(e->topology);
 	return policy_of_nics(e);

@@ -68,7 +68,9 @@ static int parse_identity(const char *identity, struct remote_file *ret)
 	char kind[8];
 	int pid;
 
-	if (sscanf(identity, "%d|%llu|%7[a-z]:%llu", &pid, &start, kind, &number) != 4 || pid <= 0)
+	/* So many digits fit, whatever a ledger says. NOLINTNEXTLINE(cert-err34-c) */
+	if (sscanf(identity, "%9d|%19llu|%7[a-z]:%19llu", &pid, &start, kind, &number) != 4 ||
+	    pid <= 0)
 		return -EINVAL;
 	*ret = (struct remote_file){.pid = pid, .start = start, .epoll = streq(kind, "epoll")};
 	if (ret->epoll && number <= INT32_MAX)

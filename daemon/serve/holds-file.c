@@ -11,7 +11,7 @@
 #define HOLDS_FILE    "run/softnetd/holds.json"
 #define HOLDS_NEW     "run/softnetd/holds.json.new"
 #define HOLDS_VERSION 1
-#define HOLDS_SIZE    (256 * 1024) /* of 64 holds with the longest reasons: a tenth */
+#define HOLDS_SIZE    ((size_t)256 * 1024) /* of 64 holds with the longest reasons: a tenth */
 
 void kept_holds_done(struct kept_holds *h)
 {

@@ -116,7 +116,8 @@ static int on_end(sd_event_source *s _unused_, int fd _unused_, uint32_t revents
 static int pidfd_pid(int fd, pid_t *ret)
 {
 	char path[64], line[128];
-	int pid, r = -EBADF;
+	int64_t pid;
+	int r = -EBADF;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
@@ -124,8 +125,9 @@ static int pidfd_pid(int fd, pid_t *ret)
 	if (!f)
 		return -errno;
 	while (r < 0 && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Pid: %d", &pid) == 1) {
-			*ret = pid;
+		if (startswith(line, "Pid:") && parse_i64(line + strlen("Pid:"), &pid) >= 0 &&
+		    pid >= -1 && pid <= INT32_MAX) {
+			*ret = (pid_t)pid;
 			r = 0;
 		}
 	fclose(f);

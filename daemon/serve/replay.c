@@ -239,7 +239,8 @@ static int tell_policy(struct replay *p, const struct change *changes, size_t n)
 /* What the profile states outright, as far as the host is not so. */
 static int policy(struct replay *p)
 {
-	_cleanup_free_ struct change *changes = calloc(CHANGES_MAX * 4, sizeof(*changes));
+	const size_t room = (size_t)4 * CHANGES_MAX;
+	_cleanup_free_ struct change *changes = calloc(room, sizeof(*changes));
 	const struct topology *t = trace_tick(p->reader)->topology;
 	size_t n, at = 0;
 	int r;
@@ -247,9 +248,9 @@ static int policy(struct replay *p)
 	if (!changes)
 		return -ENOMEM;
 	memset(p->unmet, 0, sizeof(p->unmet));
-	n = decide_policy(t, p->profile, changes, CHANGES_MAX * 4);
+	n = decide_policy(t, p->profile, changes, room);
 	r = tell_policy(p, changes, n);
-	while (r >= 0 && (n = decide_power(t, p->profile, &at, changes, CHANGES_MAX * 4)) > 0)
+	while (r >= 0 && (n = decide_power(t, p->profile, &at, changes, room)) > 0)
 		r = tell_policy(p, changes, n);
 	return r;
 }
