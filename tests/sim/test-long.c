@@ -35,7 +35,10 @@ static void teardown(void)
 /* Traffic that swings by a third and comes in bursts of very different sizes, but never binds. */
 START_TEST(noise_for_a_week_is_not_written_to)
 {
+	uint32_t runs = 0;
+
 	direct_start(&d, 100, 2, 2, 11);
+	d.no_plant = true; /* each tick here, with squeezes of its own */
 	for (unsigned i = 0; i < 2; i++)
 		d.r.queue[i] = (struct receive_queue){.cpu = 0,
 						      .pps = 6000,
@@ -43,8 +46,19 @@ START_TEST(noise_for_a_week_is_not_written_to)
 						      .noise = 0.3,
 						      .memory = 0.8,
 						      .burst_noise = 0.5};
-	direct_run(&d, WEEK);
+	/* With 2 to 4 % of the runs squeezed, more than ten a second: below the threshold. */
+	for (unsigned i = 0; i < WEEK; i++) {
+		struct receive_cpu *c = &d.r.cpu[0];
+
+		receive_tick(&d.r);
+		c->squeezed +=
+			(uint32_t)((0.02 + 0.02 * receive_random(&d.r)) * (c->net_rx - runs));
+		runs = c->net_rx;
+		direct_see(&d);
+		direct_run(&d, 1);
+	}
 	ck_assert_uint_gt(d.r.cpu[0].processed, 1000000); /* it did carry packets */
+	ck_assert_uint_gt(d.r.cpu[0].squeezed, 10 * WEEK);
 	ck_assert_uint_eq(d.entered, 0);
 	ck_assert_uint_eq(d.writes, 0);
 	ck_assert_uint_eq(d.verdicts, 0);

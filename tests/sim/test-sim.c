@@ -506,6 +506,9 @@ END_TEST
 
 START_TEST(rival_daemon_is_not_fought)
 {
+	enum tunable_id retired[_TUNABLE_MAX];
+	bool left = false;
+
 	live_boot(&l, &four_cpus);
 	live_start(&l, balanced);
 	queues(20000, 200, 1000);
@@ -522,6 +525,9 @@ START_TEST(rival_daemon_is_not_fought)
 	ck_assert_uint_ge(l.writes, 3);
 	ck_assert_uint_le(l.writes, 16);
 	ck_assert_uint_eq(ledger_size(l.e->ledger), 0);
+	for (size_t n = decider_retired(l.e->decider, retired, ELEMENTSOF(retired)); n > 0; n--)
+		left |= retired[n - 1] == TUNABLE_NETDEV_BUDGET;
+	ck_assert(left);
 	settled(1800, l.writes);
 	stopped(300, 8000, 1000);
 }
@@ -540,6 +546,8 @@ START_TEST(cpu_goes_away_during_a_trial)
 	receive_set_online(&l.r, 3, false);
 	live_run(&l, 4);
 	ck_assert_int_eq(BUDGET, 300); /* what was not judged does not stay */
+	ck_assert_msg(strstr(l.last_text, "the host or the profile changed") != NULL, "%s",
+		      l.last_text);
 	live_run(&l, 120);
 	ck_assert_int_eq(BUDGET, 675);
 	ck_assert_uint_eq(l.kept, 1);
@@ -567,6 +575,8 @@ START_TEST(nic_is_reset_during_a_trial)
 	engine_note_link_change(l.e);
 	live_run(&l, 4);
 	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_msg(strstr(l.last_text, "the host or the profile changed") != NULL, "%s",
+		      l.last_text);
 	live_run(&l, 120);
 	ck_assert_int_eq(BUDGET, 675);
 	ck_assert_uint_eq(l.kept, 1);
@@ -588,6 +598,7 @@ START_TEST(suspend_during_a_trial)
 	live_run(&l, 1);
 	ck_assert_int_eq(BUDGET, 300);
 	ck_assert_uint_eq(l.inconclusive, 1);
+	ck_assert_msg(strstr(l.last_text, "(suspend or hotplug)") != NULL, "%s", l.last_text);
 	live_run(&l, 120);
 	ck_assert_int_eq(BUDGET, 675);
 	ck_assert_uint_eq(l.kept, 1);
@@ -715,6 +726,21 @@ START_TEST(squeezes_and_starving_tasks_come_to_rest)
 }
 END_TEST
 
+/* The same where the budget cannot go down: it does not go up either. */
+START_TEST(squeezes_that_protect_tasks_are_left)
+{
+	live_boot(&l, &four_cpus);
+	live_start(&l, "netdev_budget = [300, 1200];\n");
+	l.r.cpu[0].tasks = 2;
+	queues(80000, 200, 1000);
+	live_run(&l, 300);
+	ck_assert(live_reported(&l, SYMPTOM_SQUEEZED));
+	ck_assert(live_reported(&l, SYMPTOM_SOFTIRQ_HOG));
+	settled(0, 0);
+	stopped(300, 8000, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("sim");
@@ -749,5 +775,6 @@ int main(void)
 	tcase_add_test(t, saturation_sends_a_kept_change_back);
 	tcase_add_test(t, stall_sends_a_kept_change_back);
 	tcase_add_test(t, squeezes_and_starving_tasks_come_to_rest);
+	tcase_add_test(t, squeezes_that_protect_tasks_are_left);
 	return run_suite("sim", t);
 }
