@@ -6,8 +6,6 @@
  * restore, or the next start, brings the originals.
  */
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -18,6 +16,7 @@
 
 #include "base/util.h"
 #include "lib/machine.h"
+#include "lib/program.h"
 #include "lib/run.h"
 
 static const struct machine_nic i40e[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 2}};
@@ -26,7 +25,7 @@ static const struct machine_spec two_cpus = {
 
 static struct machine *m;
 static struct tree *config;
-static char programs[PATH_MAX]; /* where softnetd and softnetctl were built */
+static char *softnetd, *softnetctl;
 /* Shared by the tests' processes. */
 static struct seen {
 	unsigned points, calls;
@@ -71,7 +70,6 @@ static bool waits_for_events(const struct __ptrace_syscall_info *info)
 
 static void exec_daemon(const char *profile)
 {
-	char path[PATH_MAX + 16];
 	int null = open("/dev/null", O_RDWR);
 
 	dup2(null, STDIN_FILENO);
@@ -82,8 +80,7 @@ static void exec_daemon(const char *profile)
 	unsetenv("NOTIFY_SOCKET");
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
 		_exit(77);
-	snprintf(path, sizeof(path), "%s/softnetd", programs);
-	execl(path, path, "--root", tree_path(m->tree), "--config-dir", tree_path(config),
+	execl(softnetd, softnetd, "--root", tree_path(m->tree), "--config-dir", tree_path(config),
 	      "--profile", profile, NULL);
 	_exit(99);
 }
@@ -150,12 +147,10 @@ static void softnetctl_restore(void)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		char path[PATH_MAX + 16];
 		int null = open("/dev/null", O_RDWR);
 
 		dup2(null, STDOUT_FILENO);
-		snprintf(path, sizeof(path), "%s/softnetctl", programs);
-		execl(path, path, "--root", tree_path(m->tree), "restore", NULL);
+		execl(softnetctl, softnetctl, "--root", tree_path(m->tree), "restore", NULL);
 		_exit(99);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -241,20 +236,19 @@ END_TEST
 int main(void)
 {
 	TCase *t = tcase_create("kill -9");
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int failed;
 
-	/* …/build/tests/test-crash-daemon */
+	softnetd = program_path("softnetd");
+	softnetctl = program_path("softnetctl");
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (n < 0 || seen == MAP_FAILED)
+	if (!softnetd || !softnetctl || seen == MAP_FAILED)
 		return 1;
-	self[n] = '\0';
-	snprintf(programs, sizeof(programs), "%s", dirname(dirname(self)));
 	tcase_set_timeout(t, 600);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, killed_at_each_system_call_that_changes_something);
 	failed = run_suite("crash-daemon", t);
+	free(softnetd);
+	free(softnetctl);
 	if (seen->no_ptrace)
 		printf("# nobody may trace a process here: not tested\n");
 	else
