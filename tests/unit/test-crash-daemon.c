@@ -53,6 +53,7 @@ static bool changes_something(const struct __ptrace_syscall_info *info)
 	case SYS_fdatasync:
 	case SYS_flock:
 	case SYS_bind:
+	case SYS_fchmod:
 	case SYS_fchmodat:
 		return true;
 	}
