@@ -85,7 +85,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TE
 
 # Only objects that a rule above asks for, and never deleted as intermediate.
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 ## run: install what is missing, build, run softnetd on this host in the foreground; Ctrl-C restores
 run:
