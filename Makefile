@@ -47,7 +47,7 @@ object   = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # calls.
 TESTS_LIB := $(BUILD)/libtests.a
 
-.PHONY: all run check check-sanitize fuzz bench install uninstall clean help format tidy
+.PHONY: all run check check-sanitize fuzz bench bench-vm install uninstall clean help format tidy
 all: $(BUILD)/softnetd $(BUILD)/softnetctl
 
 $(LIB): $(call object,$(LIB_SOURCES))
@@ -74,6 +74,10 @@ $(BUILD)/tests/%: $(BUILD)/tests/sim/%.o $(TESTS_LIB) $(LIB)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TESTS_LIB) $(LIB)
 	$(call say,LD,$@)$(CC) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
+# Static: it runs in guests of any distribution.
+$(BUILD)/tests/bench/load: tests/bench/vm/load.c Makefile
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(filter-out $(SANITIZERS),$(ALL_CFLAGS)) -static -MMD -MP -o $@ $< -lm
+
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TESTS_LIB) $(LIB)
@@ -81,7 +85,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TE
 
 # Only objects that a rule above asks for, and never deleted as intermediate.
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 ## run: install what is missing, build, run softnetd on this host in the foreground; Ctrl-C restores
 run:
@@ -95,7 +99,7 @@ check:
 	@$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: all $(addprefix $(BUILD)/tests/,$(UNIT_TESTS)) $(addprefix $(BUILD)/tests/fuzz/,$(FUZZERS)) $(addprefix $(BUILD)/tests/bench/,$(BENCHES))
+check-built: all $(addprefix $(BUILD)/tests/,$(UNIT_TESTS)) $(addprefix $(BUILD)/tests/fuzz/,$(FUZZERS)) $(addprefix $(BUILD)/tests/bench/,$(BENCHES) load)
 	@tests/run $(BUILD)
 
 ## check-sanitize: the same with address and undefined-behaviour sanitizers
@@ -115,8 +119,13 @@ fuzz:
 	@RUNS=$(RUNS) tests/fuzz/search $(BUILD) $(SECONDS_EACH) $(FUZZER)
 
 ## bench: measure ticks on generated machines and print what was measured (no pass or fail)
-bench: all $(addprefix $(BUILD)/tests/bench/,$(BENCHES))
+bench: all $(addprefix $(BUILD)/tests/bench/,$(BENCHES) load)
 	@for b in $(BENCHES); do $(BUILD)/tests/bench/$$b || exit 1; done
+	@tests/bench/bench-busy-poll $(BUILD)
+
+## bench-vm: measure the kernel series, the loop and the rivals in QEMU guests (TABLES="low-rate": only these)
+bench-vm:
+	@tests/bench/bench-vm $(TABLES)
 
 ## format: put the sources into the tree's format; tidy: run clang-tidy
 format:

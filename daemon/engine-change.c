@@ -37,7 +37,8 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 			&(struct history_entry){.kind = HISTORY_CHANGE,
 						.change = (struct change *)c,
 						.outcome = r->outcome,
-						.error = r->error},
+						.error = r->error,
+						.proof = verify_begin(c, r)},
 			report, passed, text);
 	engine_tell(e, &(struct engine_event){
 			       .kind = EVENT_CHANGE, .change = c, .result = r, .report = report});
@@ -215,6 +216,10 @@ static int policy_of_nics(struct engine *e)
 			/* One that an admin set takes its couple out of the profile's hands. */
 			if (couple_is_pinned(e, &changes[i], size))
 				continue;
+			/* The masks go by where the interrupts are when they have all moved. */
+			if (changes[i].tunable == TUNABLE_RPS_CPUS && e->policy_due &&
+			    engine_mode(e) == MODE_APPLY)
+				continue;
 			for (size_t k = 0; k < size; k++)
 				know_from(e, &changes[i + k]);
 			if (size > 1)
@@ -380,6 +385,7 @@ static bool nic_setting_wanted(const struct engine *e, const struct ledger_entry
 	const struct nic *nic = topology_nic_of_identity(e->topology, entry->identity);
 	enum tunable_id id = entry->tunable;
 	const struct nic_rule *rule;
+	struct cpuset cpus;
 
 	if (!nic)
 		return true;
@@ -387,6 +393,9 @@ static bool nic_setting_wanted(const struct engine *e, const struct ledger_entry
 		rule = profile_nic_rule(e->profile, nic->name);
 		return rule && rule->napi_threads != NAPI_THREADS_LEAVE;
 	}
+	if (id == TUNABLE_RPS_CPUS)
+		return nic_wants_rps(e->topology, e->profile, (unsigned)(nic - e->topology->nic),
+				     &cpus);
 	if (profile_nic_setting(e->profile, nic->name, id)->kind == SETTING_VALUE)
 		return true;
 	/* Switched off for fixed values. */
@@ -407,6 +416,8 @@ static bool wanted(const struct engine *e, const struct ledger_entry *entry)
 		return true;
 	if (tunable_of_nic(&tunables[entry->tunable]))
 		return nic_setting_wanted(e, entry);
+	if (tunables[entry->tunable].scope == SCOPE_SOCKET)
+		return engine_wants_socket(e, entry->tunable, entry->identity);
 	/* Threads end with ifdown, and new ones come. */
 	if (entry->tunable == TUNABLE_IRQ_THREAD_PRIORITY &&
 	    !topology_irq_by_thread(e->topology, entry->identity))
@@ -444,16 +455,27 @@ static int give_back(struct engine *e, enum tunable_id id, const struct target *
 	return k;
 }
 
+/* What a look at the host says of an entry of which the profile wants nothing any more; NULL: that
+ * is for a change of profile to find. */
+static const char *ended(enum tunable_id id)
+{
+	if (tunables[id].scope == SCOPE_THREAD)
+		return "the thread has ended";
+	if (id == TUNABLE_RPS_CPUS)
+		return "there is a receive queue for each core near the NIC now";
+	return NULL;
+}
+
 void engine_forget_ended(struct engine *e)
 {
 	for (size_t i = ledger_size(e->ledger); i > 0; i--) {
 		const struct ledger_entry *entry = ledger_at(e->ledger, i - 1);
 		struct target target;
 
-		if (!entry || tunables[entry->tunable].scope != SCOPE_THREAD || wanted(e, entry))
+		if (!entry || !ended(entry->tunable) || wanted(e, entry))
 			continue;
 		(void)entry_target(e, entry, &target);
-		give_back(e, entry->tunable, &target, "the thread has ended");
+		give_back(e, entry->tunable, &target, ended(entry->tunable));
 	}
 }
 
@@ -543,7 +565,8 @@ static bool names_target(const struct topology *t, const char *text, const struc
 		snprintf(name, sizeof(name), "policy%u", target->number);
 		return streq(text, name) || (policy && cpuset_parse_list(text, &cpus) >= 0 &&
 					     cpuset_equal(&cpus, &policy->cpus));
-	case SCOPE_CPU: /* "3", or "cpu3" by its identity */
+	case SCOPE_SOCKET: /* all of a process */
+	case SCOPE_CPU:    /* "3", or "cpu3" by its identity */
 		snprintf(name, sizeof(name), "%u", target->number);
 		return streq(text, name);
 	case SCOPE_THREAD:
@@ -552,6 +575,7 @@ static bool names_target(const struct topology *t, const char *text, const struc
 		return streq(text, name) || (irq && streq(text, irq->thread_comm));
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		target_label(target, name);
 		return streq(text, name) || streq(text, target->nic);
 	}
@@ -568,6 +592,8 @@ static int find_targets(const struct engine *e, const struct tunable *t, const c
 		[SCOPE_POLICY] = "cpufreq policy",
 		[SCOPE_NIC] = "NIC with a device",
 		[SCOPE_NAPI] = "NAPI instance",
+		[SCOPE_QUEUE] = "receive queue of a NIC with a device",
+		[SCOPE_SOCKET] = "open socket of a unit of busy_poll_units",
 		[SCOPE_CPU] = "CPU with such a limit",
 		[SCOPE_THREAD] = "thread of a NIC interrupt",
 	};

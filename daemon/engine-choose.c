@@ -115,7 +115,10 @@ static void ask(const struct engine *e, struct chooser *chooser, struct units *u
 		.userdata = units,
 	};
 
-	if (e->n_holds > 0) {
+	if (e->expected_hold) {
+		in.hold = e->expected_hold;
+		in.hold_text = "as before the restart";
+	} else if (e->n_holds > 0) {
 		in.hold = e->hold[e->n_holds - 1].profile;
 		in.hold_text = e->hold[e->n_holds - 1].text;
 	}
@@ -357,6 +360,7 @@ void engine_choice_done(struct engine *e)
 {
 	for (size_t i = 0; i < e->n_holds; i++)
 		free(e->hold[i].profile);
+	free(e->expected_hold);
 	chooser_free(e->chooser);
 	units_free(e->units);
 	free(e->refused);

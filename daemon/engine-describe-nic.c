@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A NIC beyond its interrupts: channels, rings, coalescing, and the chain of each NAPI instance. */
+/* A NIC beyond its interrupts: channels, rings, coalescing, steering, and the chain of each NAPI
+ * instance. */
 #include "engine-describe-parts.h"
 #include "engine-internal.h"
 #include "observe/ethtool.h"
@@ -119,6 +120,39 @@ static json_t *napis_document(const struct engine *e, unsigned nic)
 	return list;
 }
 
+/* To which CPUs each receive queue hands its packets: asked now, not each tick. */
+static json_t *steering_document(const struct engine *e, unsigned nic)
+{
+	static const enum tunable_id ids[] = {TUNABLE_RPS_CPUS, TUNABLE_RPS_FLOW_CNT};
+	_cleanup_free_ struct target *targets = NULL;
+	json_t *list = json_array();
+	int n = topology_targets(e->topology, TUNABLE_RPS_CPUS, &targets);
+
+	for (int i = 0; i < n; i++) {
+		json_t *d;
+
+		if (!streq(targets[i].nic, e->topology->nic[nic].name))
+			continue;
+		d = json_object();
+		put(d, "rx_queue", json_integer(targets[i].number));
+		for (size_t k = 0; k < ELEMENTSOF(ids); k++) {
+			char value[VALUE_MAX];
+			int64_t number;
+
+			if (observe_value(e->io, ids[k], &targets[i], value, sizeof(value)) < 0)
+				value[0] = '\0';
+			if (tunables[ids[k]].type != VALUE_NUMBER)
+				put(d, tunables[ids[k]].id, text_or_null(value));
+			else
+				put(d, tunables[ids[k]].id,
+				    parse_i64(value, &number) >= 0 ? json_integer(number)
+								   : json_null());
+		}
+		append(list, d);
+	}
+	return list;
+}
+
 void describe_queues(const struct engine *e, unsigned nic, json_t *d)
 {
 	const struct nic *n = &e->topology->nic[nic];
@@ -126,5 +160,6 @@ void describe_queues(const struct engine *e, unsigned nic, json_t *d)
 	put(d, "channels", numbers_document(&n->channels, true));
 	put(d, "rings", numbers_document(&n->rings, false));
 	put(d, "coalescing", coalesce_document(e, n));
+	put(d, "steering", steering_document(e, nic));
 	put(d, "napis", napis_document(e, nic));
 }

@@ -56,13 +56,15 @@ void put_target(json_t *d, const struct topology *t, const struct target *target
 		put(d, "name", text_or_null(irq ? irq->name : identity));
 		return;
 	}
-	if (target->scope == SCOPE_NIC || target->scope == SCOPE_NAPI) {
+	if (target->scope == SCOPE_NIC || target->scope == SCOPE_NAPI ||
+	    target->scope == SCOPE_QUEUE) {
 		target_label(target, text);
 		put(d, "target", json_string(text));
 		put(d, "name", text_or_null(identity));
 		return;
 	}
-	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD) {
+	if (target->scope == SCOPE_CPU || target->scope == SCOPE_THREAD ||
+	    target->scope == SCOPE_SOCKET) {
 		irq = t && target->scope == SCOPE_THREAD
 			      ? topology_irq_by_thread(t, target->identity)
 			      : NULL;
@@ -141,4 +143,10 @@ json_t *judged_document(const struct judged *j)
 	put(d, "before", j->blind ? json_null() : json_real(j->before));
 	put(d, "after", j->blind ? json_null() : json_real(j->after));
 	return d;
+}
+
+void put_proof(json_t *d, enum proof proof, const char *text)
+{
+	put(d, "proof", text_or_null(proof_to_string(proof)));
+	put(d, "proof_text", proof == PROOF_NONE ? json_null() : text_or_null(text));
 }

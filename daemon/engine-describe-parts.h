@@ -46,3 +46,5 @@ json_t *judged_document(const struct judged *j);
 
 /* [{"setting","why_not"}]; PASSED NULL: []. */
 json_t *passed_document(const struct passed_list *passed);
+/* Puts "proof" and "proof_text": whether the host acts on a policy; null for what is none. */
+void put_proof(json_t *d, enum proof proof, const char *text);

@@ -283,6 +283,7 @@ static json_t *nic_rule_document(const struct nic_rule *rule)
 	put(d, "placement", json_string(placement_to_string(rule->placement)));
 	put(d, "cpus", rule->has_cpus ? cpus_text(&rule->cpus) : json_null());
 	put(d, "napi_threads", json_string(napi_threads_names[rule->napi_threads]));
+	put(d, "rps", json_string(rps_names[rule->rps]));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		if (rule->setting[i])
 			put(settings, tunables[i].id,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine-describe-parts.h"
+#include "decide/placement.h"
 #include "engine-internal.h"
 
 /* Rates in status are over so many of the newest ticks: long enough to be read, short enough to
@@ -285,6 +286,7 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 {
 	const struct tunable *t = &tunables[l->tunable];
 	const struct history_entry *h = engine_history_find(e, l->decision);
+	const struct proven *proven = engine_proven(e, l->tunable, l->identity);
 	struct target target;
 	char now[VALUE_MAX];
 	const char *state;
@@ -311,6 +313,12 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 		    ? engine_value_source(e, l->tunable, &target, now)
 		    : json_null());
 	put(d, "class", json_string(change_class_to_string(l->class)));
+	if (l->class != CLASS_POLICY)
+		put_proof(d, PROOF_NONE, "");
+	else if (proven)
+		put_proof(d, proven->proof, proven->text);
+	else
+		put_proof(d, verify_possible(l->tunable) ? PROOF_DUE : PROOF_UNVERIFIABLE, "");
 	put(d, "decision", text_or_null(l->decision));
 	put(d, "why", text_or_null(h ? h->change->why : NULL));
 	put(d, "since", json_integer((json_int_t)l->realtime_usec));
@@ -408,6 +416,47 @@ static json_t *rivals_document(const struct engine *e)
 	return list;
 }
 
+/* What irqbalance moves of the NICs that the profile would place, and how it is told to leave them. Null:
+ * it does not run. */
+static json_t *irqbalance_document(const struct engine *e)
+{
+	const struct topology *t = e->topology;
+	json_t *d, *moves = json_array();
+
+	if (!t || !t->irqbalance) {
+		json_decref(moves);
+		return json_null();
+	}
+	d = json_object();
+	put(d, "told", json_boolean(t->irqbalance_told));
+	for (unsigned nic = 0; nic < t->n_nics; nic++) {
+		const struct nic_rule *rule = profile_nic_rule(e->profile, t->nic[nic].name);
+		json_t *m, *irqs;
+		char option[512] = "";
+
+		if (!rule || rule->placement == PLACEMENT_LEAVE ||
+		    !topology_irqbalance_moves(t, nic))
+			continue;
+		m = json_object();
+		irqs = json_array();
+		for (unsigned i = 0; i < t->n_irqs; i++) {
+			const struct irq *irq = &t->irq[i];
+
+			if (irq->nic != (int)nic || !placement_movable(irq) || irq->banned)
+				continue;
+			append(irqs, json_integer(irq->number));
+			append_text(option, sizeof(option), "%s--banirq=%u", *option ? " " : "",
+				    irq->number);
+		}
+		put(m, "nic", text_or_null(t->nic[nic].name));
+		put(m, "irqs", irqs);
+		put(m, "option", json_string(option));
+		append(moves, m);
+	}
+	put(d, "moves", moves);
+	return d;
+}
+
 /* What udev sets of NICs when they appear, by file and line. */
 static json_t *link_files_document(const struct engine *e)
 {
@@ -448,6 +497,8 @@ static json_t *obstacles_document(const struct engine *e)
 			 e->refused);
 		append(list, json_string(text));
 	}
+	if (*e->sockets.trouble)
+		append(list, json_string(e->sockets.trouble));
 	if (e->units && units_trouble(e->units))
 		append(list, json_string(units_trouble(e->units)));
 	for (unsigned i = 0; e->actuator && i < _TUNABLE_MAX; i++) {
@@ -645,6 +696,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "cpus", cpus_document(e));
 	put(d, "softirq_limits", limits_document(e));
 	put(d, "nics", nics_document(e));
+	put(d, "open_sockets", describe_sockets(e));
 	put(d, "symptoms", symptoms_document(e));
 	put(d, "changes", changes_document(e));
 	put(d, "trials", trials_document(e));
@@ -655,6 +707,7 @@ json_t *engine_status(struct engine *e)
 	put(d, "writable", selftest_document(e));
 	put(d, "obstacles", obstacles_document(e));
 	put(d, "rivals", rivals_document(e));
+	put(d, "irqbalance", irqbalance_document(e));
 	put(d, "link_files", link_files_document(e));
 	put(d, "sources", sources_document(e));
 	put(d, "blind", blind_document(e));

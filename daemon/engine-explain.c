@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The history as documents: all of it in a line each, or one change with all that is known of it. */
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@ static json_t *history_document(const struct engine *e, const struct history_ent
 	put(d, "outcome",
 	    h->kind == HISTORY_CHANGE ? json_string(outcome_to_string(h->outcome)) : json_null());
 	put(d, "error", h->error < 0 ? json_string(strerror(-h->error)) : json_null());
+	put_proof(d, h->proof, h->proof_text);
 	put(d, "text", text_or_null(h->text));
 	return d;
 }
@@ -126,8 +128,8 @@ static json_t *verdict_document(const struct history_entry *h)
 	json_t *d = json_object();
 
 	put(d, "verdict", json_string(h->verdict));
-	put(d, "before", json_real(h->before));
-	put(d, "after", json_real(h->after));
+	put(d, "before", isnan(h->before) ? json_null() : json_real(h->before));
+	put(d, "after", isnan(h->after) ? json_null() : json_real(h->after));
 	put(d, "judged", judged_document(&h->judged));
 	put(d, "serial", json_integer((json_int_t)h->serial));
 	put(d, "time", json_integer((json_int_t)h->realtime_usec));

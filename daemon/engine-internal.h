@@ -9,11 +9,13 @@
 #include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
+#include "decide/verify.h"
 #include "engine.h"
 #include "model/topology.h"
 #include "model/window.h"
 #include "observe/link-files.h"
 #include "observe/observe.h"
+#include "observe/sockets.h"
 #include "observe/units.h"
 
 /* softnetctl set: the loop keeps its hands off until release. */
@@ -33,6 +35,16 @@ struct hold {
 	uint64_t realtime_usec;
 };
 
+/* A policy in the ledger, and whether the host acts on it. */
+struct proven {
+	enum tunable_id tunable;
+	char *identity;
+	uint64_t written_usec; /* the ledger's */
+	int irq;               /* index into the topology's irqs; -1 not looked for yet */
+	enum proof proof;
+	char text[PROOF_TEXT_MAX];
+};
+
 /* What happened, newest last; a ring. */
 #define HISTORY_MAX 256
 struct history_entry {
@@ -46,6 +58,8 @@ struct history_entry {
 	struct change *change; /* owned; NULL for a plain event */
 	enum outcome outcome;
 	int error;
+	enum proof proof; /* of a policy */
+	char proof_text[PROOF_TEXT_MAX];
 	char *text;
 	/* What led to a change: the symptom's numbers then, and the levers that were passed over. */
 	struct grounds *grounds; /* owned; NULL: a follow-up, a policy, an event */
@@ -88,9 +102,13 @@ struct engine {
 	struct hold hold[HOLDS_MAX]; /* newest last */
 	size_t n_holds;
 	uint32_t hold_cookie; /* the last given out */
+	char *expected_hold;  /* until the first tick; NULL */
 
 	struct observer *observer;
 	struct topology *topology;
+	struct cpuset
+		discovered_online; /* when it was discovered: a slow look moves TOPOLOGY's own */
+	struct sockets_status sockets;  /* as old as TOPOLOGY's list of them */
 	struct link_claims link_claims; /* what udev sets besides; as old as the topology */
 	struct snapshot *snapshot;
 	struct window *window;
@@ -104,6 +122,8 @@ struct engine {
 	struct actuator *dry;      /* observe and advise */
 	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
+	struct proven *proven;
+	size_t n_proven;
 	struct pin *pins;
 	size_t n_pins;
 	/* Interrupts that softnetd placed, by index into the topology's irqs; from the ledger. */
@@ -149,6 +169,15 @@ void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
 
+/* engine-verify.c: what became of the profile's policy. */
+/* SLOW: with a slow look; on other ticks only interrupts that fire are news. */
+void engine_verify(struct engine *e, bool slow);
+/* NULL: no policy, or not looked at yet. */
+const struct proven *engine_proven(const struct engine *e, enum tunable_id id,
+				   const char *identity);
+void engine_verify_anew(struct engine *e);
+void engine_verify_done(struct engine *e);
+
 /* engine-vanished.c: after the host was looked at anew. */
 void engine_drop_vanished(struct engine *e);
 
@@ -173,6 +202,11 @@ bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
 
+/* engine-sockets.c: at a slow look, what the profile says of the open sockets of units. 0 or -ENOMEM. */
+int engine_look_at_sockets(struct engine *e);
+/* Whether the profile wants something of the socket that has IDENTITY. */
+bool engine_wants_socket(const struct engine *e, enum tunable_id id, const char *identity);
+
 /* Once the mode is apply. */
 void engine_selftest(struct engine *e);
 
@@ -180,7 +214,7 @@ void engine_selftest(struct engine *e);
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
-/* Entries of threads that this machine does not have any more. */
+/* Entries of threads that this machine does not have any more, and of masks that it has no use for. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
 /* What is on trial is not proven: gives it back. */
@@ -193,8 +227,10 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
-/* engine-describe-nic.c: puts "channels", "rings", "coalescing" and "napis" into a NIC's document. */
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
+/* engine-sockets.c: null where the profile names no units. */
+json_t *describe_sockets(const struct engine *e);
 /* engine-describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
  * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */

@@ -14,6 +14,8 @@ static int discover(struct engine *e)
 {
 	_cleanup_(topology_freep) struct topology *t = NULL;
 	_cleanup_(snapshot_freep) struct snapshot *s = NULL;
+	struct sock *sock = NULL;
+	unsigned n_socks = 0;
 	int r;
 
 	r = observer_topology(e->observer, &t);
@@ -24,12 +26,21 @@ static int discover(struct engine *e)
 		r = link_claims_read(e->io, &e->link_claims);
 	if (r < 0)
 		return log_oom();
+	/* Processes go on whatever happens to the machine. */
+	if (e->topology) {
+		sock = TAKE_PTR(e->topology->sock);
+		n_socks = e->topology->n_socks;
+	}
 	topology_free(e->topology);
 	snapshot_free(e->snapshot);
 	e->topology = TAKE_PTR(t);
+	e->topology->sock = sock;
+	e->topology->n_socks = n_socks;
+	e->discovered_online = e->topology->online;
 	e->snapshot = TAKE_PTR(s);
 	window_reset(e->window);
 	decider_reset(e->decider);
+	engine_verify_anew(e);
 	e->decisions = NULL;
 	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
 	return engine_place_from_ledger(e);
@@ -117,6 +128,11 @@ int engine_new(const struct engine_options *o, struct complaints *c, pid_t *ret_
 		if (!e->profile_override)
 			return log_oom();
 	}
+	if (o->expected_hold) {
+		e->expected_hold = strdup(o->expected_hold);
+		if (!e->expected_hold)
+			return log_oom();
+	}
 	r = engine_load(e, &e->config, &e->profile, c);
 	if (r < 0)
 		return r;
@@ -198,6 +214,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	engine_forget(e);
+	engine_verify_done(e);
 	for (size_t i = 0; i < e->n_pins; i++)
 		free(e->pins[i].value);
 	free(e->pins);
@@ -324,10 +341,21 @@ static void carry_out(struct engine *e, uint64_t now)
 	}
 }
 
+static unsigned receive_queues(const struct topology *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->n_nics; i++)
+		if (*t->nic[i].identity)
+			n += t->nic[i].rx_queues;
+	return n;
+}
+
 /* CPUs, NICs or interrupts came or went: look again once it is quiet. */
 static int follow_hotplug(struct engine *e, uint64_t now)
 {
-	struct cpuset returned;
+	struct cpuset before, came;
+	unsigned queues;
 	int r;
 
 	if (observer_topology_changed(e->observer)) {
@@ -337,20 +365,22 @@ static int follow_hotplug(struct engine *e, uint64_t now)
 	if (!e->replan_usec || now < e->replan_usec)
 		return 0;
 	e->replan_usec = 0;
-	returned = e->topology->online;
+	before = e->discovered_online;
+	queues = receive_queues(e->topology);
 	r = discover(e);
 	if (r < 0)
 		return r;
 	engine_drop_vanished(e);
-	returned = cpuset_minus(&e->topology->online, &returned);
+	came = cpuset_minus(&e->topology->online, &before);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	e->next_slow_usec = 0;
 	engine_forget_ended(e);
-	act_cpus_returned(e->actuator, &returned);
-	r = engine_policy(e);
-	act_cpus_returned(e->actuator, &(struct cpuset){});
-	return r;
+	/* Until all rounds of the policy are done: see engine_tick(). */
+	act_host_changed(e->actuator, &came,
+			 !cpuset_equal(&e->topology->online, &before) ||
+				 receive_queues(e->topology) != queues);
+	return engine_policy(e);
 }
 
 /* NAPI instances came with other ids or threads: what the profile states about them is due again.
@@ -411,6 +441,9 @@ int engine_tick(struct engine *e)
 		if (!e->replan_usec && !observer_topology_changed(e->observer))
 			engine_sweep(e);
 		engine_follow_interrupts(e);
+		r = engine_look_at_sockets(e);
+		if (r < 0)
+			return log_oom();
 		r = units_read(e->units);
 		if (r < 0)
 			return log_oom();
@@ -423,6 +456,7 @@ int engine_tick(struct engine *e)
 	if (r < 0)
 		return log_oom();
 	note_sources(e);
+	free(TAKE_PTR(e->expected_hold)); /* it is held by now, or over */
 	engine_choose(e);
 
 	struct decide_input in = {
@@ -452,6 +486,9 @@ int engine_tick(struct engine *e)
 		if (e->policy_due)
 			engine_policy(e);
 	}
+	if (!e->policy_due)
+		act_host_changed(e->actuator, &(struct cpuset){}, false);
+	engine_verify(e, slow);
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

@@ -26,6 +26,9 @@ struct engine_options {
 	/* What engine_latency_fd() of the run before was, when have_latency_fd: taken over */
 	bool have_latency_fd;
 	int latency_fd;
+	/* A profile that is going to be held from before the first tick on, as it was before a restart;
+	 * NULL: none. It is in force from the start, as if it were held. */
+	const char *expected_hold;
 };
 
 /*

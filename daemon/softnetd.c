@@ -192,10 +192,12 @@ static int start_engine(struct daemon *d, const struct options *o)
 		.mode = o->mode,
 		.lock = true,
 	};
+	_cleanup_free_ char *expected_hold = holds_expected(d->io);
 	struct complaints complaints = {};
 	pid_t other = 0;
 	int r;
 
+	eo.expected_hold = expected_hold;
 	eo.have_latency_fd = take_latency_fd(&eo.latency_fd);
 	if (d->io->live && geteuid() != 0) {
 		log_notice("Not root: softnetd only observes, changing settings needs root");

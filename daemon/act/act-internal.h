@@ -44,7 +44,8 @@ struct actuator {
 	size_t n_memory;
 	char reason
 		[GENL_REASON_MAX]; /* the kernel's own words for the last store's refusal, or "" */
-	struct cpuset returned;    /* act_cpus_returned() */
+	struct cpuset returned;    /* act_host_changed() */
+	bool affinities_reset;
 	struct limit limit[_TUNABLE_MAX];
 	char blocked[_TUNABLE_MAX][160]; /* "": not */
 	int latency_fd;                  /* -1; else cpu_dma_latency's request, of … */
@@ -67,7 +68,7 @@ struct place {
 	struct target target;        /* with the number of now */
 	const struct irq *irq;       /* SCOPE_IRQ, SCOPE_THREAD */
 	const struct policy *policy; /* SCOPE_POLICY */
-	const struct nic *nic;       /* SCOPE_NIC, SCOPE_NAPI */
+	const struct nic *nic;       /* SCOPE_NIC, SCOPE_NAPI, SCOPE_QUEUE */
 	const struct family *family;
 	char path[256]; /* "" where a family stores in another way */
 	char name[192]; /* for messages: "irq_affinity of IRQ 30 (virtio0-input.0)" */
@@ -103,8 +104,9 @@ struct family {
 	/* NOW is what the kernel itself resets this setting to: nobody's will. */
 	bool (*was_reset)(struct actuator *a, const struct place *p, const char *now);
 	/* The setting reads THEN instead of the wish: whether that is as good. It is remembered then,
-	 * so that the same wish asks for nothing the next time. */
-	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then);
+	 * so that the same wish asks for nothing the next time. RESTORING as below. */
+	bool (*settles_for)(struct actuator *a, struct attempt *at, const char *then,
+			    bool restoring);
 	/* Around the store: other settings that the kernel changes with this one. BEFORE may end
 	 * the attempt; AFTER comes in any case, and sees by itself what became of the store.
 	 * RESTORING: the wish is the original. */
@@ -117,7 +119,8 @@ struct family {
 };
 extern const struct family sysctl_family, irq_family, cpufreq_family, cpu_latency_family,
 	dma_latency_family, thread_family;
-extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family;
+extern const struct family coalesce_family, napi_family, nic_file_family, napi_thread_family,
+	queue_family, socket_family;
 
 /* Text for an admin, cut at SIZE; what is not printable ASCII becomes '?': names come from drivers,
  * and the text goes to JSON and to terminals. */

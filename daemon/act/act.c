@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "observe/observe.h"
+#include "observe/sockets.h"
 
 int actuator_new(struct io *io, struct ledger *ledger, unsigned flags, struct actuator **ret)
 {
@@ -93,9 +94,10 @@ void act_forget(struct actuator *a)
 	a->n_memory = kept;
 }
 
-void act_cpus_returned(struct actuator *a, const struct cpuset *cpus)
+void act_host_changed(struct actuator *a, const struct cpuset *came, bool affinities_reset)
 {
-	a->returned = *cpus;
+	a->returned = *came;
+	a->affinities_reset = affinities_reset;
 }
 
 bool act_is_managed(const struct actuator *a, const struct target *target)
@@ -206,6 +208,8 @@ static int find_nic(const struct topology *t, struct place *p)
 	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, label);
 	if (p->id == TUNABLE_NAPI_THREAD_AFFINITY)
 		p->family = &napi_thread_family;
+	else if (p->tunable->scope == SCOPE_QUEUE)
+		p->family = &queue_family;
 	else if (p->tunable->scope == SCOPE_NIC)
 		p->family = &coalesce_family;
 	else
@@ -245,6 +249,24 @@ static int find_thread(const struct topology *t, struct place *p)
 	return 0;
 }
 
+/* By looking into the process, not by the topology: a restore knows no units. */
+static int find_socket(struct actuator *a, struct place *p)
+{
+	struct remote_file f;
+	int r;
+
+	p->family = &socket_family;
+	say(p->name, sizeof(p->name), "%s of %s", p->tunable->id, p->target.identity);
+	r = socket_find(a->io, p->target.identity, &f);
+	if (r < 0)
+		return r;
+	p->target.number = (unsigned)f.pid;
+	p->target.fd = f.fd;
+	say(p->name, sizeof(p->name), "%s of pid %d, descriptor %d", p->tunable->id, (int)f.pid,
+	    f.fd);
+	return 0;
+}
+
 int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 	       const struct target *target, struct place *p)
 {
@@ -263,10 +285,14 @@ int place_find(struct actuator *a, const struct topology *t, enum tunable_id id,
 		break;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		r = find_nic(t, p);
 		break;
 	case SCOPE_CPU:
 		r = find_cpu(t, p);
+		break;
+	case SCOPE_SOCKET:
+		r = find_socket(a, p);
 		break;
 	case SCOPE_THREAD:
 		r = find_thread(t, p);
@@ -299,8 +325,11 @@ int place_store(struct actuator *a, const struct place *p, const char *value)
 /* What an error of reading or writing means where the target may go away at any time. */
 static bool is_gone(const struct place *p, int error)
 {
-	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY;
+	bool file = !p->family->store || p->id == TUNABLE_NAPI_THREAD_AFFINITY ||
+		    p->tunable->scope == SCOPE_QUEUE;
 
+	if (p->tunable->scope == SCOPE_SOCKET)
+		return error == -ENODEV;
 	return tunable_of_nic(p->tunable) && (error == -ENODEV || error == -ENXIO ||
 					      (file && (error == -ENOENT || error == -ESRCH)));
 }
@@ -330,7 +359,7 @@ static int refuse_place(struct attempt *at, int error)
 
 static int refuse_read(struct attempt *at, int error)
 {
-	if (tunable_of_nic(at->place.tunable)) {
+	if (tunable_of_nic(at->place.tunable) || at->place.tunable->scope == SCOPE_SOCKET) {
 		if (error == -EOPNOTSUPP || error == -ENOENT)
 			return answer(at->result, OUTCOME_UNSUPPORTED, error,
 				      "%s: this driver, or kernel, does not have it",
@@ -449,6 +478,8 @@ static int check_foreign(struct actuator *a, struct attempt *at, enum on_foreign
 			      p->name);
 	}
 	if (ledger_is_ours(e, at->now))
+		return 0;
+	if (a->affinities_reset && p->tunable->scope == SCOPE_IRQ)
 		return 0;
 	nobodys = tunable_equal(p->tunable, at->now, e->original) ||
 		  (p->family->was_reset && p->family->was_reset(a, p, at->now));
@@ -666,9 +697,9 @@ int write_attempt(struct actuator *a, struct attempt *at)
 	stored = place_store(a, p, at->wish);
 	checked = place_read(a, p, then);
 	ok = stored >= 0 && checked >= 0 && tunable_equal(p->tunable, then, at->wish);
-	if (!ok && stored >= 0 && checked >= 0 && !restoring && p->family->settles_for &&
-	    p->family->settles_for(a, at, then)) {
-		ok = ledger_enter(a->ledger, at->change, at->now, then) >= 0;
+	if (!ok && stored >= 0 && checked >= 0 && p->family->settles_for &&
+	    p->family->settles_for(a, at, then, restoring)) {
+		ok = restoring || ledger_enter(a->ledger, at->change, at->now, then) >= 0;
 		rounded = ok;
 	}
 	if (!ok) {
@@ -684,7 +715,7 @@ int write_attempt(struct actuator *a, struct attempt *at)
 		p->family->after(a, at);
 	if (rounded)
 		answer(at->result, OUTCOME_DONE, 0,
-		       "%s: %.60s became %.60s, which this driver makes of %.60s", p->name, at->now,
+		       "%s: %.60s became %.60s, which this host makes of %.60s", p->name, at->now,
 		       then, at->wish);
 	else
 		answer(at->result, OUTCOME_DONE, 0, "%s: %.60s became %.60s", p->name, at->now,

@@ -96,9 +96,11 @@ bool act_learned_limit(const struct actuator *a, enum tunable_id id, int64_t *re
  * mount /proc/sys read-only but /proc/sys/net writable (systemd#4425): what holds for one host
  * setting says nothing about the next. */
 const char *act_family_blocked(const struct actuator *a, enum tunable_id id);
-/* CPUS came online since the last topology: what the kernel made of their governors meanwhile is
- * nobody's will (laptop-mode-tools#201), and ours is made again. Holds until the next call. */
-void act_cpus_returned(struct actuator *a, const struct cpuset *cpus);
+/* Since the last topology CPUs CAME online: what the kernel made of their governors is nobody's will
+ * (laptop-mode-tools#201), and ours is made again. So is our placement where AFFINITIES_RESET says that
+ * CPUs came or went or a NIC has other channels: drivers give all of a NIC's interrupts other CPUs then
+ * (virtio_net: virtnet_set_affinity()). Holds until the next call. */
+void act_host_changed(struct actuator *a, const struct cpuset *came, bool affinities_reset);
 /* Forgets what was learned about the host, since something about it changed. Who owns a setting has
  * not changed by that: what was yielded stays so. */
 void act_forget(struct actuator *a);

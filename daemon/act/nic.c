@@ -127,12 +127,13 @@ static bool is_rounding(const struct attempt *at, const char *then)
 	       (got > wish ? got - wish : wish - got) <= wish / 4 + 1;
 }
 
-static bool coalesce_settles_for(struct actuator *a, struct attempt *at, const char *then)
+static bool coalesce_settles_for(struct actuator *a, struct attempt *at, const char *then,
+				 bool restoring)
 {
 	const struct place *p = &at->place;
 	struct memory *m;
 
-	if (!is_rounding(at, then))
+	if (restoring || !is_rounding(at, then))
 		return false;
 	m = memory_make(a, p->id, p->target.identity);
 	if (!m)
@@ -264,6 +265,95 @@ const struct family napi_thread_family = {
 	.permit = thread_permit,
 	.store = thread_store,
 	.refused = thread_refused,
+};
+
+/* --- receive queues: files whose NIC may go at any time, and a queue with its channel --- */
+
+static int queue_verify(struct actuator *a, const struct place *p)
+{
+	char path[64];
+	uint64_t ifindex;
+
+	snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", p->nic->name);
+	return io_read_u64(a->io, path, &ifindex) >= 0 && ifindex == p->nic->ifindex ? 0 : -ENODEV;
+}
+
+static int queue_permit(struct actuator *a, struct attempt *at)
+{
+	struct cpuset wish, usable;
+
+	if (at->place.id != TUNABLE_RPS_CPUS)
+		return nic_permit(a, at);
+	if (streq(at->wish, "none") || cpuset_parse_list(at->wish, &wish) < 0)
+		return 0;
+	usable = cpuset_and(&wish, &at->topology->online);
+	/* The kernel would take it, and make it none. */
+	if (cpuset_empty(&usable))
+		return answer(at->result, OUTCOME_REFUSED, -EINVAL,
+			      "%s: none of the CPUs %.60s is online", at->place.name, at->wish);
+	return 0;
+}
+
+static int queue_store(struct actuator *a, const struct place *p, const char *value)
+{
+	char text[VALUE_MAX];
+	int r;
+
+	r = tunable_file_text(p->tunable, value, text, sizeof(text));
+	return r < 0 ? r : io_store(a->io, p->path, text);
+}
+
+/* A queue that comes with a channel has net.core.rps_default_mask (6.3; before that none). */
+static bool queue_was_reset(struct actuator *a, const struct place *p, const char *now)
+{
+	char text[CPUSET_MASK_MAX + 1], list[VALUE_MAX];
+	struct cpuset cpus;
+
+	if (p->id != TUNABLE_RPS_CPUS)
+		return streq(now, "0");
+	if (io_read_line(a->io, "proc/sys/net/core/rps_default_mask", text, sizeof(text)) < 0 ||
+	    cpuset_parse_mask(text, &cpus) < 0)
+		cpus = (struct cpuset){};
+	return (cpuset_empty(&cpus) || cpuset_format_list(&cpus, list, sizeof(list)) >= 0) &&
+	       tunable_equal(p->tunable, now, cpuset_empty(&cpus) ? "none" : list);
+}
+
+/* The kernel leaves out CPUs that are offline: an original from before they went has them still. */
+static bool queue_settles_for(struct actuator *a _unused_, struct attempt *at, const char *then,
+			      bool restoring _unused_)
+{
+	struct cpuset wish, got;
+
+	if (at->place.id != TUNABLE_RPS_CPUS || cpuset_parse_list(at->wish, &wish) < 0)
+		return false;
+	if (cpuset_parse_list(streq(then, "none") ? "" : then, &got) < 0)
+		return false;
+	wish = cpuset_and(&wish, &at->topology->online);
+	return cpuset_equal(&wish, &got);
+}
+
+static bool queue_refused(struct actuator *a, struct attempt *at, int error)
+{
+	const struct place *p = &at->place;
+
+	if (error != -EINVAL)
+		return false;
+	if (p->id == TUNABLE_RPS_CPUS)
+		answer(at->result, OUTCOME_REFUSED, error,
+		       "%s: the kernel takes none of the CPUs %.60s: all are isolated", p->name,
+		       at->wish);
+	else
+		return nic_refused(a, at, error);
+	return true;
+}
+
+const struct family queue_family = {
+	.verify = queue_verify,
+	.permit = queue_permit,
+	.store = queue_store,
+	.was_reset = queue_was_reset,
+	.settles_for = queue_settles_for,
+	.refused = queue_refused,
 };
 
 /* --- one direction's coalescing --- */

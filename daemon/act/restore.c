@@ -50,13 +50,14 @@ static bool can_tell(struct actuator *a, const struct place *p)
 
 	if (p->tunable->scope == SCOPE_HOST)
 		return true;
-	r = a->io->ops->list(a->io,
-			     p->tunable->scope == SCOPE_IRQ      ? "proc/irq"
-			     : p->tunable->scope == SCOPE_THREAD ? "proc"
-			     : p->tunable->scope == SCOPE_CPU    ? "sys/devices/system/cpu"
-			     : tunable_of_nic(p->tunable)        ? "sys/class/net"
-								 : "sys/devices/system/cpu/cpufreq",
-			     &names);
+	r = a->io->ops->list(
+		a->io,
+		p->tunable->scope == SCOPE_IRQ ? "proc/irq"
+		: p->tunable->scope == SCOPE_THREAD || p->tunable->scope == SCOPE_SOCKET ? "proc"
+		: p->tunable->scope == SCOPE_CPU ? "sys/devices/system/cpu"
+		: tunable_of_nic(p->tunable)     ? "sys/class/net"
+						 : "sys/devices/system/cpu/cpufreq",
+		&names);
 	return r >= 0 || r == -ENOENT;
 }
 

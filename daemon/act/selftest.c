@@ -40,7 +40,7 @@ static void try_nics(struct io *io, const struct topology *topology, enum tunabl
 	int n = topology_targets(topology, id, &targets);
 
 	for (int i = 0; i < n; i++)
-		if (targets[i].scope == SCOPE_NIC)
+		if (targets[i].scope == SCOPE_NIC || targets[i].scope == SCOPE_QUEUE)
 			try_target(io, id, &targets[i], s);
 }
 

@@ -200,6 +200,22 @@ int cpuset_parse_mask(const char *text, struct cpuset *ret)
 	return 0;
 }
 
+int cpuset_format_mask(const struct cpuset *s, char *buf, size_t size)
+{
+	unsigned word = CPU_ID_MAX / 32 - 1;
+	int used, n;
+
+	while (word > 0 && (uint32_t)(s->word[word / 2] >> word % 2 * 32) == 0)
+		word--;
+	used = format_into(buf, size, "%x", (uint32_t)(s->word[word / 2] >> word % 2 * 32));
+	while (used >= 0 && word-- > 0) {
+		n = format_into(buf + used, size - (size_t)used, ",%08x",
+				(uint32_t)(s->word[word / 2] >> word % 2 * 32));
+		used = n < 0 ? n : used + n;
+	}
+	return used;
+}
+
 int cpuset_format_list(const struct cpuset *s, char *buf, size_t size)
 {
 	size_t used = 0;

@@ -68,3 +68,6 @@ int cpuset_parse_mask(const char *text, struct cpuset *ret);
  * (CPUSET_LIST_MAX always is enough). Returns the length. */
 #define CPUSET_LIST_MAX (CPU_ID_MAX / 2 * 5 + 1)
 int cpuset_format_list(const struct cpuset *s, char *buf, size_t size);
+/* The mask spelling, without leading words of zeros; the empty set is "0". */
+#define CPUSET_MASK_MAX (CPU_ID_MAX / 32 * 9 + 1)
+int cpuset_format_mask(const struct cpuset *s, char *buf, size_t size);

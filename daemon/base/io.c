@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/io.h"
+#include "base/remote.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -370,6 +371,7 @@ int io_new(const char *path, struct io **ret)
 	io->root = open(io->live ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (io->root < 0)
 		return -errno;
+	io->remote = io->live ? &remote_live : NULL;
 	if (io->live && genl_new(&io->genl) < 0) {
 		closep(&io->root);
 		return -ENOMEM;

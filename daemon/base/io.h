@@ -18,6 +18,7 @@
 #include "base/util.h"
 
 struct io;
+struct remote;
 
 struct io_ops {
 	/* FLAGS are open(2)'s; O_CLOEXEC is added. With O_CREAT the file has MODE afterwards, whatever
@@ -56,10 +57,11 @@ struct io_ops {
 
 struct io {
 	const struct io_ops *ops;
-	int root;          /* directory descriptor */
-	bool live;         /* false for a captured tree: no netlink, no /proc of other processes, no
+	int root;  /* directory descriptor */
+	bool live; /* false for a captured tree: no netlink, no /proc of other processes, no
 		    * syscalls that would ask the running kernel */
-	struct genl *genl; /* NULL: no generic netlink; the live host's is owned */
+	struct remote *remote; /* NULL: none; not owned. See base/remote.h */
+	struct genl *genl;     /* NULL: no generic netlink; the live host's is owned */
 };
 
 /* PATH NULL or "/" is the live host. */

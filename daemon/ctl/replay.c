@@ -2,6 +2,8 @@
 /* What softnetd would have seen and done on a recorded host. */
 #include "serve/replay.h"
 
+#include <math.h>
+
 #include "ctl/ctl.h"
 #include "engine-describe-parts.h"
 #include "profile/profile-file.h"
@@ -52,8 +54,8 @@ static void put_verdict(json_t *d, const struct replay_event *ev)
 	const struct trial_verdict *v = ev->verdict;
 
 	put(d, "verdict", json_string(v->verdict));
-	put(d, "before", json_real(v->before));
-	put(d, "after", json_real(v->after));
+	put(d, "before", isnan(v->before) ? json_null() : json_real(v->before));
+	put(d, "after", isnan(v->after) ? json_null() : json_real(v->after));
 	put(d, "judged", judged_document(&v->judged));
 	put(d, "text", text_or_null(v->text));
 	put(d, "change", change_document(ev->topology, &v->change));
@@ -202,6 +204,12 @@ static int replay(struct ctl *ctl, const char *path, FILE *in, const struct prof
 	if (r < 0) {
 		json_decref(events.array);
 		return complain_about(path, &c, r);
+	}
+	if (sum.ticks == 0) {
+		json_decref(events.array);
+		return ctl_fail(CTL_FAILED,
+				"%s: there is no tick in this recording: it ended before its first look",
+				path);
 	}
 	if (!profile)
 		profile = trace_about(reader)->profile;

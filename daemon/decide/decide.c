@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "decide/decide.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "decide/lever.h"
@@ -10,8 +11,20 @@
 
 #define HOUR_USEC (3600 * USEC_PER_SEC)
 
+/* A change that was kept. The loop moves fewer settings than that. */
+#define KEPT_MAX 8
+struct kept {
+	enum tunable_id tunable;
+	enum symptom symptom;
+	int64_t from, to;        /* where the first trial that was kept began; and it ended */
+	struct cpuset saturated; /* before the last of them */
+};
+
 struct decider {
 	struct symptoms symptoms;
+	struct kept kept[KEPT_MAX]; /* newest last */
+	unsigned n_kept;
+	struct saturation saturation; /* of the host, always */
 	struct trial trial;
 	struct lever_memory memory;
 	uint64_t changed[64]; /* when the loop asked for a change, newest at changed_head */
@@ -143,6 +156,41 @@ static void end_overridden(struct decider *d, uint64_t now)
 	m->not_before[id] = now + DWELL_USEC;
 }
 
+static void forget_kept(struct decider *d, unsigned i)
+{
+	memmove(&d->kept[i], &d->kept[i + 1], (--d->n_kept - i) * sizeof(*d->kept));
+}
+
+static void remember_kept(struct decider *d, int64_t from, int64_t to)
+{
+	struct kept k = {d->trial.change.tunable, d->trial.symptom, from, to,
+			 d->trial.saturated_before};
+
+	for (unsigned i = 0; i < d->n_kept; i++) {
+		if (d->kept[i].tunable != k.tunable)
+			continue;
+		if (d->kept[i].to == from)
+			k.from = d->kept[i].from;
+		forget_kept(d, i);
+		break;
+	}
+	if (k.from == k.to) /* the way back */
+		return;
+	if (d->n_kept == KEPT_MAX)
+		forget_kept(d, 0);
+	d->kept[d->n_kept++] = k;
+}
+
+/* Kept, and given back since: the lever rests, and at last for good. */
+static void note_fallback(struct decider *d, enum tunable_id id, uint64_t now)
+{
+	struct lever_memory *m = &d->memory;
+
+	m->retired[id] |= ++m->fallbacks[id] >= FALLBACKS_MAX;
+	m->not_before[id] = now + DWELL_USEC;
+	m->direction[id] = 0;
+}
+
 /* It stays. Up for one symptom, down for another, up again … is not a search for the best value. */
 static void keep(struct decider *d, uint64_t now)
 {
@@ -154,6 +202,7 @@ static void keep(struct decider *d, uint64_t now)
 	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
 	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
 		return;
+	remember_kept(d, from, to);
 	direction = tunable_rank(&tunables[id], to) > tunable_rank(&tunables[id], from) ? 1 : -1;
 	if (m->direction[id] == -direction) {
 		m->not_before[id] = now + (HOUR_USEC << MIN(m->reversals[id], (uint8_t)6));
@@ -166,7 +215,7 @@ static void take_back(struct decider *d, enum verdict v)
 {
 	note_verdict(d, v);
 	/* A withdrawn change that was not confirmed is back already. */
-	if (d->trial.stage == TRIAL_WITHDRAWN) {
+	if (d->trial.stage == TRIAL_WITHDRAWN_SETTLING || d->trial.stage == TRIAL_WITHDRAWN) {
 		d->trial.stage = TRIAL_OFF;
 		return;
 	}
@@ -266,7 +315,7 @@ static void judge(struct decider *d, const struct decide_input *in)
 		return;
 	case VERDICT_WITHDRAW:
 		ask(d, false,
-		    "it seems to help, but the load swings that far by itself: withdrawn to see whether it gets worse again");
+		    "it seems to help: withdrawn to see whether it gets worse again, since a load may fall by itself");
 		return;
 	case VERDICT_REAPPLY:
 		ask(d, true,
@@ -319,6 +368,61 @@ static void pull_levers(struct decider *d, const struct decide_input *in, unsign
 	}
 }
 
+static void fall_back(struct decider *d, const struct decide_input *in, unsigned i, int cpu)
+{
+	struct trial_verdict *v = &d->out.verdict;
+	const struct kept k = d->kept[i];
+	struct change c = {.tunable = k.tunable,
+			   .target = target_host(),
+			   .class = CLASS_TRIAL,
+			   .symptom = k.symptom,
+			   .follow_up = true};
+
+	append_text(c.from, sizeof(c.from), "%lld", (long long)k.to);
+	append_text(c.to, sizeof(c.to), "%lld", (long long)k.from);
+	change_name(&c);
+	*v = (struct trial_verdict){
+		.change = c, .verdict = "fallen back", .before = NAN, .after = NAN};
+	append_text(
+		v->text, sizeof(v->text),
+		"%s: fallen back (CPU %d is saturated with softirqs for %d ticks, as it was not "
+		"before this was kept)",
+		tunables[k.tunable].id, cpu, FALLBACK_TICKS);
+	d->out.has_verdict = true;
+	append_text(c.why, sizeof(c.why), "%s", v->text);
+	add_change(d, &c);
+	note_fallback(d, k.tunable, in->now_usec);
+	forget_kept(d, i);
+	/* The next one as much later; and no baseline is measured over this. */
+	d->saturation = (struct saturation){};
+	d->trial = (struct trial){};
+}
+
+static void watch_kept(struct decider *d, const struct decide_input *in)
+{
+	saturation_tick(&d->saturation, in->window);
+	/* A trial looks after itself, and its end is told first. */
+	if ((d->trial.stage != TRIAL_OFF && d->trial.stage != TRIAL_BASELINE) || d->out.has_verdict)
+		return;
+	for (unsigned i = d->n_kept; i > 0; i--) {
+		const struct kept *k = &d->kept[i - 1];
+		int cpu;
+
+		/* Somebody else's by now, or given back with the profile that gave its range. */
+		if (!in->values->host[k->tunable].have ||
+		    in->values->host[k->tunable].number != k->to ||
+		    (in->pinned && in->pinned(in->userdata, k->tunable, "host"))) {
+			forget_kept(d, i - 1);
+			continue;
+		}
+		cpu = saturation_find(&d->saturation, FALLBACK_TICKS, &k->saturated);
+		if (cpu >= 0) {
+			fall_back(d, in, i - 1, cpu);
+			return;
+		}
+	}
+}
+
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret)
 {
 	d->out.n_reports = d->out.n_changes = 0;
@@ -334,9 +438,12 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	symptoms_find(&d->symptoms, in, &d->out);
 	if (d->out.back_to_originals) {
 		d->trial = (struct trial){};
+		while (d->n_kept > 0)
+			note_fallback(d, d->kept[--d->n_kept].tunable, in->now_usec);
 		return;
 	}
 	judge(d, in);
+	watch_kept(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
 		if (d->out.report[i].acute && !protects_tasks(d, &d->out.report[i]))
 			pull_levers(d, in, i);
@@ -365,6 +472,9 @@ void decider_learn(struct decider *d, const struct change *c, const struct resul
 		decider_yield(d, c->tunable);
 		return;
 	}
+	/* A kept change that fell back is nobody's trial. */
+	if (d->trial.stage == TRIAL_OFF || d->trial.stage == TRIAL_BASELINE)
+		return;
 	if (d->trial.stage == TRIAL_ASKED) {
 		if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING) {
 			d->changed_head = (d->changed_head + 1) % ELEMENTSOF(d->changed);
@@ -500,7 +610,7 @@ static size_t policy_placement(const struct topology *t, const struct profile *p
 	size_t n;
 
 	if (!rule || rule->placement == PLACEMENT_LEAVE ||
-	    (t->irqbalance && !p->place_despite_irqbalance))
+	    (topology_irqbalance_moves(t, nic) && !p->place_despite_irqbalance))
 		return 0;
 	n = placement_plan(t, nic, rule->placement, rule->has_cpus ? &rule->cpus : NULL, moves,
 			   MIN(max, ELEMENTSOF(moves)));

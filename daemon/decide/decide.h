@@ -56,8 +56,10 @@ struct decisions {
 	bool has_verdict;          /* a trial ended in this tick */
 	struct trial_verdict {
 		struct change change;
-		const char *verdict;  /* "kept", "no effect", "worse", "inconclusive" */
-		double before, after; /* the symptom's measure: decide/objective.h */
+		/* "kept", "no effect", "worse", "inconclusive"; "fallen back": kept before */
+		const char *verdict;
+		double before,
+			after; /* the symptom's measure: decide/objective.h; NAN: not measured */
 		struct judged judged;
 		char text[320];
 	} verdict;
@@ -69,6 +71,15 @@ struct decisions {
 #define NO_EFFECT_MAX  2                    /* … so many, and the lever is retired */
 #define OVERRIDDEN_MAX 2                    /* so often changed by somebody else on trial: theirs */
 #define REVERSALS_MAX  3 /* kept in one direction, then in the other: two symptoms disagree */
+/*
+ * What was kept stays under watch: when a CPU that was not saturated before the trial (in no tick of
+ * its baseline) is so for FALLBACK_TICKS in a row, the newest kept change goes back to where its trial
+ * began, the next after as long again. The load may be to blame, and not the setting; so the lever
+ * may be tried again after DWELL_USEC, and is retired only after FALLBACKS_MAX of these. `stalled` is
+ * one, too, and takes everything back at once.
+ */
+#define FALLBACK_TICKS 10
+#define FALLBACKS_MAX  2
 
 struct decider;
 

@@ -212,14 +212,15 @@ static size_t place(const struct decide_input *in, const struct symptom_report *
 {
 	const struct nic_rule *rule;
 	struct move moves[CHANGES_MAX];
-	bool allowed;
+	bool allowed, rival;
 	size_t n;
 
 	if (nic < 0)
 		return 0;
+	rival = topology_irqbalance_moves(in->topology, (unsigned)nic) &&
+		!in->profile->place_despite_irqbalance;
 	rule = profile_nic_rule(in->profile, in->topology->nic[nic].name);
-	allowed = rule && rule->placement == strategy &&
-		  (!in->topology->irqbalance || in->profile->place_despite_irqbalance);
+	allowed = rule && rule->placement == strategy && !rival;
 	n = placement_plan(in->topology, (unsigned)nic, strategy,
 			   rule && rule->has_cpus ? &rule->cpus : NULL, moves,
 			   MIN(max, ELEMENTSOF(moves)));
@@ -227,6 +228,11 @@ static size_t place(const struct decide_input *in, const struct symptom_report *
 		move_to_change(in->topology, moves[i].irq, moves[i].cpu, r->symptom, r->text,
 			       &changes[i]);
 		changes[i].advice_only = !allowed;
+		if (rival && !in->topology->irq[moves[i].irq].banned)
+			append_text(changes[i].why, sizeof(changes[i].why),
+				    "; irqbalance would move it again unless it runs with "
+				    "--banirq=%u",
+				    in->topology->irq[moves[i].irq].number);
 	}
 	return n;
 }

@@ -14,6 +14,7 @@ struct lever_memory {
 	uint8_t without_effect[_TUNABLE_MAX];
 	uint8_t inconclusive[_TUNABLE_MAX]; /* in a row */
 	uint8_t overridden[_TUNABLE_MAX];   /* by somebody else, while on trial */
+	uint8_t fallbacks[_TUNABLE_MAX];    /* kept, and given back since */
 	int8_t direction[_TUNABLE_MAX];     /* of the last that was kept: 1 up, -1 down */
 	uint8_t reversals[_TUNABLE_MAX];
 	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */

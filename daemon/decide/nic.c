@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "decide/steering.h"
+
 struct list {
 	struct change *item;
 	size_t n, room;
@@ -89,18 +91,6 @@ static void add_setting(struct list *l, const struct topology *t, const struct p
 	}
 }
 
-/* The CPU that takes an interrupt: where it is bound to, and is going to be at its next one; else
- * where it is now. CPU_ID_MAX: not known. */
-static unsigned irq_home(const struct irq *irq)
-{
-	unsigned cpu = cpuset_first(&irq->affinity);
-
-	if (irq->have_affinity && cpu < CPU_ID_MAX &&
-	    cpuset_next(&irq->affinity, cpu + 1) == CPU_ID_MAX)
-		return cpu;
-	return irq->have_effective ? cpuset_first(&irq->effective) : CPU_ID_MAX;
-}
-
 /* USABLE CPUs near HOME: of its cache, else of its node, else all. */
 static struct cpuset neighbours(const struct topology *t, unsigned home,
 				const struct cpuset *usable)
@@ -138,7 +128,7 @@ void nic_thread_plan(const struct topology *t, unsigned nic, const struct cpuset
 		if (napi->nic != (int)nic || napi->thread <= 0 || napi->irq < 0 ||
 		    cpuset_empty(&usable))
 			continue;
-		home = irq_home(&t->irq[napi->irq]);
+		home = topology_irq_home(&t->irq[napi->irq]);
 		if (home >= t->n_cpus)
 			continue;
 		near = neighbours(t, home, &usable);
@@ -185,6 +175,45 @@ static void add_threads(struct list *l, const struct topology *t, const struct p
 		}
 }
 
+bool nic_wants_rps(const struct topology *t, const struct profile *p, unsigned nic,
+		   struct cpuset *ret)
+{
+	const struct nic_rule *rule = profile_nic_rule(p, t->nic[nic].name);
+
+	if (!rule || rule->rps != RPS_NEAR)
+		return false;
+	*ret = rps_plan(t, nic, rule->has_cpus ? &rule->cpus : NULL);
+	return !cpuset_empty(ret);
+}
+
+static void add_steering(struct list *l, const struct topology *t, const struct profile *p,
+			 unsigned nic)
+{
+	_cleanup_free_ struct target *targets = NULL;
+	struct cpuset cpus;
+	int n;
+
+	if (!nic_wants_rps(t, p, nic, &cpus))
+		return;
+	n = topology_targets(t, TUNABLE_RPS_CPUS, &targets);
+	if (n < 0)
+		l->error = n;
+	for (int i = 0; i < n; i++) {
+		struct change *c;
+
+		if (!of_nic(&targets[i], &t->nic[nic]))
+			continue;
+		c = add(l, TUNABLE_RPS_CPUS, &targets[i]);
+		if (!c)
+			return;
+		l->error = MIN(cpuset_format_list(&cpus, c->to, sizeof(c->to)), l->error);
+		append_text(c->why, sizeof(c->why),
+			    "profile %s: %u receive queue%s of %s for more cores near it", p->name,
+			    t->nic[nic].rx_queues, t->nic[nic].rx_queues == 1 ? "" : "s",
+			    t->nic[nic].name);
+	}
+}
+
 int nic_policy(const struct topology *t, const struct profile *p, unsigned nic, struct change **ret)
 {
 	struct list l = {};
@@ -199,6 +228,8 @@ int nic_policy(const struct topology *t, const struct profile *p, unsigned nic, 
 	for (enum tunable_id id = TUNABLE_NAPI_THREADED; id <= TUNABLE_IRQ_SUSPEND_TIMEOUT; id++)
 		add_setting(&l, t, p, &t->nic[nic], id);
 	add_threads(&l, t, p, nic);
+	add_setting(&l, t, p, &t->nic[nic], TUNABLE_RPS_FLOW_CNT);
+	add_steering(&l, t, p, nic);
 	if (l.error < 0) {
 		free(l.item);
 		return l.error;

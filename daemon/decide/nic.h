@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a profile states about a NIC beside its interrupts: coalescing, its NAPI instances, and where
- * their threads run. Pure.
+ * What a profile states about a NIC beside its interrupts: coalescing, its NAPI instances, where their
+ * threads run, and the steering of its queues. Pure.
  */
 #pragma once
 
@@ -12,12 +12,16 @@
 /*
  * The changes that bring NIC to what the profile states, FROM empty, in the order in which they must
  * be made: coalescing by direction, each a couple of act_apply_coupled(); then the NAPI settings;
- * then threads. A stated time or number of frames switches the adaptive coalescing of its direction
+ * then threads; then the steering of its queues (decide/steering.h). A stated time or number of frames switches the adaptive coalescing of its direction
  * off, unless the profile states that, too. None for virtual NICs and for those that are down: what a
  * driver takes before it is opened is undefined (case H31). Returns how many; the caller frees. -ENOMEM.
  */
 int nic_policy(const struct topology *t, const struct profile *p, unsigned nic,
 	       struct change **ret);
+
+/* Whether the profile wants the NIC's queues steered, and rps_plan() finds a use in it: to RET. */
+bool nic_wants_rps(const struct topology *t, const struct profile *p, unsigned nic,
+		   struct cpuset *ret);
 
 /*
  * Where the NAPI threads of NIC belong with `napi_threads = "near"`: one on one CPU, the one that

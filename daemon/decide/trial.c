@@ -22,8 +22,7 @@ const char *verdict_to_string(enum verdict v)
 
 #define DEARER "each packet costs more CPU time"
 #define MISSED "the profile's objective got worse"
-
-#define MEDIAN_TO_SIGMA 1.4826 /* of a normal distribution's absolute values */
+#define FULL   "a CPU became saturated"
 
 static double ratio(double part, double whole)
 {
@@ -32,7 +31,7 @@ static double ratio(double part, double whole)
 
 /* The newest tick, as one sample. */
 struct sample {
-	double measure, load, guard, packets, softirq_share;
+	double measure, load, guard, packets;
 	bool has_objective;
 	double objective;
 };
@@ -65,18 +64,11 @@ static enum sampled take_objective(struct trial *t, const struct window *w, stru
 static enum sampled take_sample(struct trial *t, const struct window *w, struct sample *ret)
 {
 	struct load l;
-	double worst = 0;
 
 	if (!window_tick(w, 0))
 		return SAMPLE_LOST;
 	l = window_load(w, &t->cpus, 1);
-	cpuset_for_each (cpu, &t->cpus) {
-		struct cpu_sum s = window_cpu(w, cpu, 1);
-
-		worst = MAX(worst, ratio((double)(s.softirq_time + s.irq_time), (double)s.total));
-	}
-	*ret = (struct sample){
-		.load = ratio(l.packets, l.seconds), .packets = l.packets, .softirq_share = worst};
+	*ret = (struct sample){.load = ratio(l.packets, l.seconds), .packets = l.packets};
 	if (objective_measure(OBJECTIVE_CPU, w, &t->cpus, t->passed, &ret->guard) != MEASURED)
 		ret->guard = 0;
 	switch (objective_measure(objective_of(t->symptom), w, &t->cpus, t->passed,
@@ -91,8 +83,16 @@ static enum sampled take_sample(struct trial *t, const struct window *w, struct 
 	return take_objective(t, w, ret);
 }
 
+static void count_exposure(struct samples *s, const struct sample *x)
+{
+	s->ticks++;
+	s->events += x->measure > 0;
+	s->packets += x->packets;
+}
+
 static void keep_sample(struct samples *s, const struct sample *x)
 {
+	count_exposure(s, x);
 	if (x->has_objective && s->n_objective < SAMPLES_MAX)
 		s->objective[s->n_objective++] = x->objective;
 	if (s->n == SAMPLES_MAX)
@@ -157,37 +157,6 @@ static struct pair objectives(const struct samples *before, const struct samples
 		       after->n_objective);
 }
 
-/* The standard deviation of the steps from tick to tick, in parts of the MIDDLE; from their median,
- * so that the one step between two settings does not count. */
-static double jitter(const double *values, size_t n, double middle)
-{
-	double steps[SAMPLES_MAX];
-
-	if (n < 2 || middle <= 0)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		steps[i - 1] = fabs(values[i] - values[i - 1]);
-	return MEDIAN_TO_SIGMA * median(steps, n - 1) / middle;
-}
-
-/* Whether the fall is more than a random walk of the same steps would have reached meanwhile. */
-static bool beyond_drift(const struct pair *p)
-{
-	double low = p->low, steps = jitter(p->before, p->n, p->high);
-	double ticks = (double)p->n / 2 + SETTLE_TICKS + (double)p->m / 2;
-
-	if (low > CURED * p->high)
-		steps = MAX(steps, jitter(p->after, p->m, low));
-	else
-		low = CURED * p->high;
-	return log(p->high / low) >= DRIFT_SIGMAS * steps * sqrt(ticks);
-}
-
-static bool rises_beyond_drift(const struct pair *p)
-{
-	return beyond_drift(&(struct pair){p->after, p->before, p->m, p->n, p->low, p->high});
-}
-
 /* Whether it fell by EFFECT and beyond the noise. */
 static bool fell(const struct pair *p, double effect)
 {
@@ -225,9 +194,8 @@ static bool same_load(const struct samples *a, const struct samples *b)
 
 /* The price: CPU time per packet. Absent CPU times give zeros on both sides, which is no worsening.
  */
-static bool guard_worse(const struct trial *t)
+static bool guard_worse(const struct samples *a, const struct samples *b)
 {
-	const struct samples *a = &t->baseline, *b = &t->with;
 	double before = median_of(a->guard, a->n), after = median_of(b->guard, b->n);
 
 	return before > 0 && after > GUARD_MAX * before &&
@@ -265,12 +233,12 @@ void trial_further(struct trial *t, const char *to)
 		t->baseline.load[t->baseline.n] = t->with.load[i];
 		t->baseline.guard[t->baseline.n++] = t->with.guard[i];
 	}
-	t->events_before += t->events_after;
-	t->packets_before += t->packets_after;
-	t->ticks_before += t->ticks;
+	t->baseline.events += t->with.events;
+	t->baseline.packets += t->with.packets;
+	t->baseline.ticks += t->with.ticks;
 	t->with = (struct samples){};
-	t->events_after = t->packets_after = 0;
-	t->worse = t->objective_worse = t->saturated_with = 0;
+	t->worse = t->objective_worse = 0;
+	memset(t->still_saturated, 0, sizeof(t->still_saturated));
 	t->steps++;
 	t->stage = TRIAL_ASKED;
 }
@@ -302,7 +270,7 @@ bool trial_learn(struct trial *t, const struct result *r)
 	bool made = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_PENDING ||
 		    r->outcome == OUTCOME_UNCHANGED;
 
-	t->ticks = t->passed = t->unread = t->silent = 0;
+	t->ticks = t->passed = t->unread = t->silent = t->worse = t->objective_worse = 0;
 	switch (t->stage) {
 	case TRIAL_ASKED:
 		if (made)
@@ -341,31 +309,60 @@ static enum verdict worse(struct trial *t, const char *reason)
 	return VERDICT_WORSE;
 }
 
-/* By exposure: drops and squeezes come in bursts, so ticks with an event are counted, not events. */
+/* By exposure: drops and squeezes come in bursts, so ticks with an event are counted, not events.
+ * The probability that B has so few although nothing is different. */
+static double fewer(const struct samples *a, const struct samples *b, double exposure_b)
+{
+	return poisson_fewer_probability(a->events, a->packets, b->events, exposure_b);
+}
+
+static bool rare_fell(const struct samples *a, const struct samples *b)
+{
+	return fewer(a, b, b->packets) <= SIGNIFICANCE &&
+	       ratio(b->events, b->packets) <= (1 - EFFECT_MIN) * ratio(a->events, a->packets);
+}
+
+static bool same_exposure(const struct samples *a, const struct samples *b)
+{
+	double before = a->packets / a->ticks, after = b->packets / b->ticks;
+
+	return after >= LOAD_MIN * before && after <= LOAD_MAX * before;
+}
+
+/* Whether B, with the change, can still turn out to have fewer than A, without: until its exposure
+ * is complete only a failure is certain. */
+static bool rare_may_fall(const struct samples *a, const struct samples *b)
+{
+	return fewer(a, b, MAX(a->packets / a->ticks * RARE_TICKS, b->packets)) <= SIGNIFICANCE;
+}
+
 static enum verdict judge_rare(struct trial *t)
 {
-	double before = t->packets_before / t->ticks_before, after = t->packets_after / t->ticks;
-	bool done = t->ticks >= RARE_TICKS;
-	struct pair objective;
+	const struct samples *a = &t->baseline, *b = &t->with;
 
-	t->before = ratio(t->events_before, t->packets_before);
-	t->after = ratio(t->events_after, t->packets_after);
-	/* Until the exposure is complete only a failure is certain. */
-	if (poisson_fewer_probability(
-		    (unsigned)t->events_before, t->packets_before, (unsigned)t->events_after,
-		    done ? t->packets_after : MAX(before * RARE_TICKS, t->packets_after)) >
-	    SIGNIFICANCE)
+	t->before = ratio(a->events, a->packets);
+	t->after = ratio(b->events, b->packets);
+	if (!rare_may_fall(a, b))
 		return VERDICT_NO_EFFECT;
-	if (!done)
+	if (b->ticks < RARE_TICKS)
 		return VERDICT_NONE;
-	if (after < LOAD_MIN * before || after > LOAD_MAX * before)
+	if (!same_exposure(a, b))
 		return inconclusive(t, "the load changed during the trial");
-	if (t->after > (1 - EFFECT_MIN) * t->before)
+	if (!rare_fell(a, b))
 		return VERDICT_NO_EFFECT;
-	if (guard_worse(t))
+	if (guard_worse(a, b))
 		return worse(t, DEARER);
-	return objective_rose(t, &t->baseline, &t->with, &objective) ? worse(t, MISSED)
-								     : VERDICT_KEPT;
+	t->stage = TRIAL_WITHDRAWING;
+	return VERDICT_WITHDRAW;
+}
+
+/* Squeezes of a CPU that has no time left with the change either: other numbers, no gain. */
+static bool still_saturated(const struct trial *t)
+{
+	cpuset_for_each (cpu, &t->cpus)
+		if (t->still_saturated[cpu] * 2U > t->with.ticks)
+			return true;
+	return false;
 }
 
 static enum verdict judge(struct trial *t)
@@ -381,22 +378,19 @@ static enum verdict judge(struct trial *t)
 		return judge_rare(t);
 	if (!same_load(&t->baseline, &t->with))
 		return inconclusive(t, "the load changed during the trial");
-	if (guard_worse(t))
+	if (guard_worse(&t->baseline, &t->with))
 		return worse(t, DEARER);
-	if (rose && rises_beyond_drift(&objective))
-		return worse(t, MISSED);
-	if (!fell(&own, EFFECT_MIN))
+	if (!fell(&own, EFFECT_MIN)) {
+		/* No further step on such a road. */
+		t->reason = rose ? MISSED : NULL;
 		return VERDICT_NO_EFFECT;
-	/* Squeezes of a CPU that has no time left with the change either: other numbers, no gain. */
-	if (t->symptom == SYMPTOM_SQUEEZED && t->saturated_before &&
-	    t->saturated_with * 2 > t->with.n)
+	}
+	if (t->symptom == SYMPTOM_SQUEEZED && still_saturated(t))
 		return VERDICT_NO_EFFECT;
-	if (!both_fell(t, &t->baseline, &t->with)) {
+	if (!rose && !both_fell(t, &t->baseline, &t->with)) {
 		t->reason = "the symptom is cured, but the profile's objective gained nothing";
 		return VERDICT_NO_EFFECT;
 	}
-	if (!rose && beyond_drift(&own) && (!t->to_gain || beyond_drift(&objective)))
-		return VERDICT_KEPT;
 	t->stage = TRIAL_WITHDRAWING;
 	return VERDICT_WITHDRAW;
 }
@@ -404,25 +398,39 @@ static enum verdict judge(struct trial *t)
 /* Without the change again: did the measure rise? */
 static enum verdict judge_withdrawal(struct trial *t)
 {
+	const struct samples *a = &t->without, *b = &t->with;
 	struct pair objective;
+	bool rose;
 
-	if (!same_load(&t->with, &t->without))
+	if (t->rare && (a->events < RARE_EVENTS_MIN || !rare_fell(a, b)) && a->ticks < RARE_TICKS)
+		return VERDICT_NONE;
+	if (t->rare ? !same_exposure(b, a) : !same_load(b, a))
 		return inconclusive(t, "the load changed while the change was withdrawn");
-	if (objective_rose(t, &t->without, &t->with, &objective))
+	rose = objective_rose(t, a, b, &objective);
+	if (rose)
 		return worse(t, MISSED);
-	if (!both_fell(t, &t->without, &t->with))
+	if (t->rare ? a->events < RARE_EVENTS_MIN || !rare_fell(a, b) : !both_fell(t, a, b))
 		return inconclusive(
 			t, "taking it back made nothing worse: the improvement was chance");
 	t->stage = TRIAL_REAPPLYING;
 	return VERDICT_REAPPLY;
 }
 
-/* And with it once more: did the measure fall? */
+/* And with it once more: did the measure fall, and is the price still the same? */
 static enum verdict judge_again(struct trial *t)
 {
-	if (!same_load(&t->without, &t->again))
+	const struct samples *a = &t->without, *b = &t->again;
+	struct pair objective;
+
+	if (t->rare && rare_may_fall(a, b) && b->ticks < RARE_TICKS)
+		return VERDICT_NONE;
+	if (t->rare ? !same_exposure(a, b) : !same_load(a, b))
 		return inconclusive(t, "the load changed after the change was made again");
-	if (!both_fell(t, &t->without, &t->again))
+	if (guard_worse(a, b))
+		return worse(t, DEARER);
+	if (objective_rose(t, a, b, &objective))
+		return worse(t, MISSED);
+	if (t->rare ? !rare_fell(a, b) : !both_fell(t, a, b))
 		return inconclusive(
 			t, "making it again made nothing better: the improvement was chance");
 	return VERDICT_KEPT;
@@ -432,14 +440,14 @@ static enum verdict judge_again(struct trial *t)
 static enum verdict plainly_worse(struct trial *t, const struct sample *x)
 {
 	const struct samples *b = &t->baseline;
-	bool saturated = !t->saturated_before && x->softirq_share >= SATURATED;
 	bool doubled = !t->rare && x->measure > 0 && x->measure > 2 * largest(b->measure, b->n);
 
-	t->before = median_of(b->measure, b->n);
-	t->after = x->measure;
-	t->worse = saturated || doubled ? t->worse + 1 : 0;
-	if (t->worse >= WORSE_TICKS)
-		return worse(t, saturated ? "a CPU became saturated" : "it more than doubled");
+	t->worse = doubled ? t->worse + 1 : 0;
+	if (t->worse >= WORSE_TICKS) {
+		t->before = median_of(b->measure, b->n);
+		t->after = x->measure;
+		return worse(t, "it more than doubled");
+	}
 	if (!x->has_objective)
 		return VERDICT_NONE;
 	doubled = x->objective > objective_kinds[t->judged.objective].floor &&
@@ -449,16 +457,37 @@ static enum verdict plainly_worse(struct trial *t, const struct sample *x)
 	return t->objective_worse >= WORSE_TICKS ? worse(t, MISSED) : VERDICT_NONE;
 }
 
+/* A CPU that had time left before the change has none: every CPU, since the settings are host-wide;
+ * from the change on, and also while it is withdrawn, which then proves nothing. */
+static enum verdict tick_saturation(struct trial *t, const struct window *w)
+{
+	int cpu;
+
+	saturation_tick(&t->saturation, w);
+	cpu = saturation_find(&t->saturation, WORSE_TICKS, &t->saturated_before);
+	if (cpu < 0)
+		return VERDICT_NONE;
+	return trial_in_place(t) ? worse(t, FULL)
+				 : inconclusive(t, FULL " while the change was withdrawn");
+}
+
+/* … and those that had none. */
+static void count_saturated(struct trial *t)
+{
+	cpuset_for_each (cpu, &t->cpus)
+		if (t->saturation.ticks[cpu] > 0 && cpuset_has(&t->saturated_before, cpu))
+			t->still_saturated[cpu]++;
+}
+
 static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool present, bool acute)
 {
 	if (!present)
 		return VERDICT_CANCELLED;
 	t->worse = acute ? 0 : t->worse + 1;
-	if (!is_full(t, &t->baseline, BASELINE_TICKS))
+	if (is_full(t, &t->baseline, BASELINE_TICKS))
+		count_exposure(&t->baseline, x);
+	else
 		keep_sample(&t->baseline, x);
-	t->events_before += x->measure > 0;
-	t->packets_before += x->packets;
-	t->saturated_before |= x->softirq_share >= SATURATED;
 	if (!is_full(t, &t->baseline, BASELINE_TICKS))
 		return VERDICT_NONE;
 	t->rare = is_rare(&t->baseline);
@@ -468,10 +497,9 @@ static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool 
 		return VERDICT_CANCELLED;
 	if (t->rare && t->ticks < RARE_BASELINE_TICKS)
 		return VERDICT_NONE;
-	if (t->rare && t->events_before < RARE_EVENTS_MIN)
+	if (t->rare && t->baseline.events < RARE_EVENTS_MIN)
 		return VERDICT_CANCELLED;
 	t->worse = 0;
-	t->ticks_before = t->ticks;
 	t->judged.before = median_of(t->baseline.objective, t->baseline.n_objective);
 	t->to_gain = !t->rare && trial_sees_objective(t) &&
 		     t->judged.before > objective_kinds[t->judged.objective].floor;
@@ -490,6 +518,17 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 	if (t->stage == TRIAL_STUCK)
 		return VERDICT_INCONCLUSIVE;
 	t->passed++;
+	if (t->stage != TRIAL_BASELINE) {
+		v = tick_saturation(t, w);
+		if (v != VERDICT_NONE)
+			return v;
+	} else {
+		struct cpuset now;
+
+		saturation_tick(&t->saturation, w);
+		now = saturation_cpus(&t->saturation);
+		t->saturated_before = cpuset_or(&t->saturated_before, &now);
+	}
 	/* A re-baselined window has lost the ticks that would be judged. */
 	sampled = take_sample(t, w, &x);
 	if (sampled == SAMPLE_NOT_DUE && ++t->silent < PATIENCE_TICKS)
@@ -514,9 +553,7 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 		return VERDICT_NONE;
 	case TRIAL_JUDGING:
 		keep_sample(&t->with, &x);
-		t->saturated_with += x.softirq_share >= SATURATED;
-		t->events_after += x.measure > 0;
-		t->packets_after += x.packets;
+		count_saturated(t);
 		v = plainly_worse(t, &x);
 		if (v != VERDICT_NONE)
 			return v;
@@ -526,6 +563,9 @@ enum verdict trial_tick(struct trial *t, const struct window *w, bool present, b
 		return is_full(t, &t->without, WITHDRAW_TICKS) ? judge_withdrawal(t) : VERDICT_NONE;
 	case TRIAL_AGAIN:
 		keep_sample(&t->again, &x);
+		v = plainly_worse(t, &x);
+		if (v != VERDICT_NONE)
+			return v;
 		return is_full(t, &t->again, AGAIN_TICKS) ? judge_again(t) : VERDICT_NONE;
 	default:
 		return VERDICT_NONE;

@@ -56,6 +56,13 @@ const char *outcome_to_string(enum outcome o)
 	return names[o];
 }
 
+const char *proof_to_string(enum proof p)
+{
+	static const char *const names[] = {"", "unverifiable", "due", "verified", "contradicted"};
+
+	return names[p];
+}
+
 /* FNV-1a: short, stable across runs; identities of interrupts are far too long for an id. */
 static uint32_t hash_text(const char *s)
 {
@@ -138,11 +145,13 @@ static int napi_command(const struct change *c, char *buf, size_t size)
 int change_command(const struct change *c, char *buf, size_t size)
 {
 	const struct tunable *t = &tunables[c->tunable];
-	char path[256];
+	char path[256], text[VALUE_MAX];
 	int r;
 
 	if (c->tunable == TUNABLE_NAPI_THREAD_AFFINITY)
 		r = format_into(buf, size, "taskset -pc %s %u", c->to, c->target.number);
+	else if (t->scope == SCOPE_SOCKET)
+		r = -ENOENT; /* there is no command for it */
 	else if (t->scope == SCOPE_NIC)
 		r = coalesce_command(c, buf, size);
 	else if (c->target.scope == SCOPE_NAPI)
@@ -177,7 +186,9 @@ int change_command(const struct change *c, char *buf, size_t size)
 				path, (unsigned)v & 0xff, (unsigned)v >> 8 & 0xff,
 				(unsigned)v >> 16 & 0xff, (unsigned)v >> 24 & 0xff);
 	} else {
-		r = format_into(buf, size, "echo %s > /%s", c->to, path);
+		r = tunable_file_text(t, c->to, text, sizeof(text));
+		if (r >= 0)
+			r = format_into(buf, size, "echo %s > /%s", text, path);
 	}
 	return r < 0 ? r : 0;
 }

@@ -150,6 +150,16 @@ struct result {
 	char text[256];  /* for an admin */
 };
 
+/* What is known of a policy that was written and reads back so: whether the host acts on it. */
+enum proof {
+	PROOF_NONE,         /* no policy, or not made */
+	PROOF_UNVERIFIABLE, /* no sensor shows what it does */
+	PROOF_DUE,          /* its side effect has not been seen yet */
+	PROOF_VERIFIED,     /* … was seen */
+	PROOF_CONTRADICTED, /* the host does something else */
+};
+const char *proof_to_string(enum proof p); /* "" for PROOF_NONE, "unverifiable" … */
+
 /* A setting whose policy is not in force. */
 struct unmet {
 	unsigned n;           /* targets; 0: it is in force, or there is none */

@@ -5,6 +5,7 @@
 
 const char *const placement_names[] = {"leave", "spread", "pack", NULL};
 const char *const napi_threads_names[] = {"leave", "near", NULL};
+const char *const rps_names[] = {"leave", "near", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};
 const char *const objective_names[] = {"symptom", "drops", "squeezes", "wait",
 				       "wakeup",  "cpu",   NULL};
@@ -96,6 +97,7 @@ void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
+	strv_free(p->busy_poll_units);
 	for (size_t i = 0; i < _TUNABLE_MAX; i++) {
 		free(p->setting[i].value);
 		free(p->setting[i].origin.file);

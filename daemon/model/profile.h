@@ -50,6 +50,12 @@ enum napi_threads {
 	NAPI_THREADS_NEAR, /* near the CPU that takes their queue's interrupt */
 };
 extern const char *const napi_threads_names[]; /* by value, ends with NULL */
+
+enum rps {
+	RPS_LEAVE,
+	RPS_NEAR, /* to the cores near the NIC, where it has fewer queues: decide/steering.h */
+};
+extern const char *const rps_names[]; /* by value, ends with NULL */
 /* What the loop is to make better; how each is measured: decide/objective.h. */
 enum objective {
 	OBJECTIVE_SYMPTOM,  /* what the symptom at hand is measured by */
@@ -70,7 +76,8 @@ struct nic_rule {
 	bool has_placement; /* else the profile's own counts */
 	enum placement placement;
 	enum napi_threads napi_threads;
-	/* What it says of settings of NICs and NAPI instances; NULL: nothing. on_foreign is the
+	enum rps rps;
+	/* What it says of settings of NICs, NAPI instances and queues; NULL: nothing. on_foreign is the
 	 * profile's. */
 	struct profile_setting *setting[_TUNABLE_MAX];
 	bool has_cpus;
@@ -95,6 +102,8 @@ struct profile {
 	struct profile_setting setting[_TUNABLE_MAX];
 	struct nic_rule *nic;
 	size_t n_nics;
+	/* Whose open sockets get socket_busy_poll and epoll_busy_poll; ends with NULL; NULL: nobody's. */
+	char **busy_poll_units;
 	/* Where placement may be applied although irqbalance runs. */
 	bool place_despite_irqbalance;
 	enum objective objective;

@@ -19,6 +19,7 @@ void topology_free(struct topology *t)
 	free(t->nic);
 	free(t->napi);
 	free(t->policy);
+	free(t->sock);
 	free(t);
 }
 
@@ -106,6 +107,28 @@ int topology_cpu_by_identity(const struct topology *t, const char *identity)
 	return -1;
 }
 
+unsigned topology_irq_home(const struct irq *irq)
+{
+	unsigned cpu = cpuset_first(&irq->affinity);
+
+	if (irq->have_affinity && cpu < CPU_ID_MAX &&
+	    cpuset_next(&irq->affinity, cpu + 1) == CPU_ID_MAX)
+		return cpu;
+	return irq->have_effective ? cpuset_first(&irq->effective) : CPU_ID_MAX;
+}
+
+bool topology_irqbalance_moves(const struct topology *t, unsigned nic)
+{
+	for (unsigned i = 0; t->irqbalance && i < t->n_irqs; i++) {
+		const struct irq *irq = &t->irq[i];
+
+		if (irq->nic == (int)nic && irq->role != IRQ_OTHER && !irq->managed &&
+		    !irq->shared && !irq->banned)
+			return true;
+	}
+	return false;
+}
+
 struct cpuset topology_receive_cpus(const struct topology *t)
 {
 	struct cpuset cpus = {};
@@ -153,6 +176,23 @@ static struct target napi_target(const struct topology *t, const struct napi *na
 	return target;
 }
 
+static struct target queue_target(const struct nic *nic, unsigned queue)
+{
+	struct target t = {.scope = SCOPE_QUEUE, .number = queue};
+
+	append_text(t.identity, sizeof(t.identity), "%s|rx%u", nic->identity, queue);
+	strcpy(t.nic, nic->name);
+	return t;
+}
+
+static struct target sock_target(const struct sock *sock)
+{
+	struct target t = scoped_target(SCOPE_SOCKET, (unsigned)sock->pid, sock->identity);
+
+	t.fd = sock->fd;
+	return t;
+}
+
 static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsigned nic,
 			     struct target *ret)
 {
@@ -164,6 +204,11 @@ static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsig
 		ret[0] = nic_target(&t->nic[nic]);
 		return 1;
 	}
+	if (tunables[id].scope == SCOPE_QUEUE) {
+		for (unsigned queue = 0; queue < t->nic[nic].rx_queues; queue++)
+			ret[n++] = queue_target(&t->nic[nic], queue);
+		return n;
+	}
 	for (unsigned i = 0; i < t->n_napis; i++)
 		if (t->napi[i].nic == (int)nic && has_own(&t->napi[i], id))
 			ret[n++] = napi_target(t, &t->napi[i], id);
@@ -174,10 +219,14 @@ static size_t targets_of_nic(const struct topology *t, enum tunable_id id, unsig
 
 int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret)
 {
-	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis;
+	size_t max = (size_t)1 + t->n_irqs + t->n_policies + t->n_cpus + t->n_nics + t->n_napis +
+		     t->n_socks;
 	size_t n = 0;
-	struct target *found = calloc(max, sizeof(*found));
+	struct target *found;
 
+	for (unsigned i = 0; i < t->n_nics; i++)
+		max += t->nic[i].rx_queues;
+	found = calloc(max, sizeof(*found));
 	if (!found)
 		return -ENOMEM;
 	switch (tunables[id].scope) {
@@ -202,8 +251,14 @@ int topology_targets(const struct topology *t, enum tunable_id id, struct target
 			if (t->irq[i].thread > 0)
 				found[n++] = irq_thread_target(&t->irq[i]);
 		break;
+	case SCOPE_SOCKET:
+		for (unsigned i = 0; i < t->n_socks; i++)
+			if (t->sock[i].epoll == (id == TUNABLE_EPOLL_BUSY_POLL))
+				found[n++] = sock_target(&t->sock[i]);
+		break;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		for (unsigned i = 0; i < t->n_nics; i++)
 			n += targets_of_nic(t, id, i, found + n);
 		break;
@@ -236,6 +291,14 @@ static int find_nic_target(const struct topology *t, enum tunable_id id, const c
 	for (const struct nic *other = nic + 1; other < t->nic + t->n_nics; other++)
 		if (streq(other->identity, nic->identity))
 			return -ENOTUNIQ;
+	if (tunables[id].scope == SCOPE_QUEUE) {
+		for (unsigned queue = 0; queue < nic->rx_queues; queue++) {
+			*ret = queue_target(nic, queue);
+			if (streq(ret->identity, identity))
+				return 0;
+		}
+		return nic->rx_queues > 0 ? -ENODEV : -EIO;
+	}
 	if (streq(nic->identity, identity)) {
 		*ret = nic_target(nic);
 		return 0;
@@ -282,8 +345,16 @@ int topology_find_target(const struct topology *t, enum tunable_id id, const cha
 		if (irq)
 			*ret = irq_thread_target(irq);
 		return irq ? 0 : -ENODEV;
+	case SCOPE_SOCKET:
+		for (unsigned i = 0; i < t->n_socks; i++)
+			if (streq(t->sock[i].identity, identity)) {
+				*ret = sock_target(&t->sock[i]);
+				return 0;
+			}
+		return -ENODEV;
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		return find_nic_target(t, id, identity, ret);
 	}
 	return -EINVAL;

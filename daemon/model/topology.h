@@ -40,6 +40,7 @@ struct irq {
 	enum irq_role role;
 	bool managed; /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
 	bool shared;  /* more than one action: left alone */
+	bool banned;  /* irqbalance says that it leaves it alone */
 	bool have_affinity, have_effective;
 	struct cpuset affinity;      /* smp_affinity_list */
 	struct cpuset effective;     /* effective_affinity_list: the truth */
@@ -87,6 +88,16 @@ struct napi {
 };
 #define NAPI_SETTING(id) (1U << ((id)-TUNABLE_NAPI_THREADED))
 
+/* An open IP socket or epoll instance of a unit that the profile names. */
+#define SOCK_UNIT_MAX 256
+struct sock {
+	pid_t pid;
+	int fd; /* now */
+	bool epoll;
+	char unit[SOCK_UNIT_MAX];
+	char identity[IDENTITY_MAX];
+};
+
 struct policy {             /* a cpufreq policy */
 	unsigned number;    /* policyN */
 	struct cpuset cpus; /* related CPUs */
@@ -111,6 +122,8 @@ struct topology {
 	bool napis_told; /* the kernel lists them; else those with threads are known */
 	unsigned n_napis;
 	struct napi *napi; /* ordered by NIC, then by id */
+	unsigned n_socks;  /* as of the last slow look */
+	struct sock *sock;
 	unsigned n_policies;
 	struct policy *policy;
 	unsigned hz;         /* kernel's HZ: CONFIG_HZ, or measured; 0 not known (yet) */
@@ -127,6 +140,7 @@ struct topology {
 	/* Other programs that place interrupts or set governors, "irqbalance, tuned" or "" */
 	char rivals[128];
 	bool irqbalance;
+	bool irqbalance_told; /* it answered: BANNED of the interrupts is what it said */
 };
 
 void topology_free(struct topology *t);
@@ -141,11 +155,11 @@ const struct policy *topology_policy_by_identity(const struct topology *t, const
 /*
  * All targets that a setting has on this machine, and how many; the caller frees. A NAPI setting of
  * a NIC whose instances cannot be set one by one has the NIC as its target, if there is a file.
- * -ENOMEM.
+ * Virtual NICs have none. -ENOMEM.
  */
 int topology_targets(const struct topology *t, enum tunable_id id, struct target **ret);
 /* The target of a setting that has IDENTITY now. -ENODEV: there is none; -ENXIO: its NIC is there,
- * but down; -ENOTUNIQ: there are several NICs of that name. */
+ * but down; -ENOTUNIQ: there are several NICs of that name; -EIO: its queues could not be read. */
 int topology_find_target(const struct topology *t, enum tunable_id id, const char *identity,
 			 struct target *ret);
 /* The NIC that a NIC's or NAPI's identity belongs to; NULL when it is not there. */
@@ -160,6 +174,11 @@ const struct irq *topology_irq_by_thread(const struct topology *t, const char *i
 struct target cpu_target(unsigned cpu);
 /* The CPU of a SCOPE_CPU identity, when this machine has it; else -1. */
 int topology_cpu_by_identity(const struct topology *t, const char *identity);
+/* The CPU that takes an interrupt: where it is bound to, and is going to be at its next one; else
+ * where it is now. CPU_ID_MAX: not known. */
+unsigned topology_irq_home(const struct irq *irq);
+/* Whether irqbalance runs and may move interrupts of that NIC that softnetd would place. */
+bool topology_irqbalance_moves(const struct topology *t, unsigned nic);
 /* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
  * mask sends them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

@@ -196,6 +196,35 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.owners = "sysctl.d",
 			.coupled = _TUNABLE_MAX,
 		},
+	/* For kernels where busy_read reaches only sockets made later: see observe/sockets.h. */
+	[TUNABLE_SOCKET_BUSY_POLL] =
+		{
+			.id = "socket_busy_poll",
+			.family = "busy polling",
+			.unit = "µs",
+			.scope = SCOPE_SOCKET,
+			.min = 0,
+			.max = 1000,
+			.kernel_default = HOST_DEPENDENT,
+			.undo = "setting SO_BUSY_POLL again, as long as the socket is open",
+			.doc = "time that a blocking read of an open socket of busy_poll_units may spin on the NIC",
+			.owners = "the application itself",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_EPOLL_BUSY_POLL] =
+		{
+			.id = "epoll_busy_poll",
+			.family = "busy polling",
+			.unit = "µs",
+			.scope = SCOPE_SOCKET,
+			.min = 0,
+			.max = 1000,
+			.kernel_default = 0,
+			.undo = "EPIOCSPARAMS with the original, as long as the instance is open",
+			.doc = "time that epoll_wait of an open epoll instance of busy_poll_units may spin (kernel 6.9)",
+			.owners = "the application itself",
+			.coupled = _TUNABLE_MAX,
+		},
 	[TUNABLE_IRQ_AFFINITY] =
 		{
 			.id = "irq_affinity",
@@ -318,6 +347,52 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = HOST_DEPENDENT,
 			.doc = "CPUs that a NAPI thread may run on",
 			.owners = "OpenWrt packet steering, taskset in scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	/*
+	 * Receive packet steering (Documentation/networking/scaling.rst). A queue's table of flows is
+	 * 8 bytes an entry, the host's 4: the caps are some MB. "Whether it pays" is decide/steering.h's.
+	 */
+	[TUNABLE_RPS_CPUS] =
+		{
+			.id = "rps_cpus",
+			.path = "sys/class/net/%s/queues/rx-%u/rps_cpus",
+			.family = "steering",
+			.unit = "CPUs",
+			.scope = SCOPE_QUEUE,
+			.type = VALUE_CPU_MASK,
+			.kernel_default = HOST_DEPENDENT,
+			.doc = "CPUs to which a receive queue hands its packets by flow (RPS); none: it keeps them",
+			.owners = "systemd .link files, OpenWrt packet steering, TuneD, scripts",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_RPS_FLOW_CNT] =
+		{
+			.id = "rps_flow_cnt",
+			.path = "sys/class/net/%s/queues/rx-%u/rps_flow_cnt",
+			.family = "steering",
+			.unit = "flows",
+			.scope = SCOPE_QUEUE,
+			.granularity = GRANULARITY_POWER_OF_TWO,
+			.min = 0,
+			.max = 65536,
+			.kernel_default = 0,
+			.doc = "flows of a receive queue that follow the CPU of their reader (RFS); needs rps_sock_flow_entries",
+			.owners = "scripts, perftune.py",
+			.coupled = _TUNABLE_MAX,
+		},
+	[TUNABLE_RPS_SOCK_FLOW_ENTRIES] =
+		{
+			.id = "rps_sock_flow_entries",
+			.path = "proc/sys/net/core/rps_sock_flow_entries",
+			.family = "steering",
+			.unit = "flows",
+			.granularity = GRANULARITY_POWER_OF_TWO,
+			.min = 0,
+			.max = 1048576,
+			.kernel_default = 0,
+			.doc = "flows of the host whose reader's CPU is remembered (RFS); 0 is off",
+			.owners = "sysctl.d, TuneD, perftune.py",
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_COALESCE_ADAPTIVE_RX] =
@@ -479,8 +554,8 @@ const char *const *tunable_names(void)
 
 const char *scope_to_string(enum scope s)
 {
-	static const char *const names[] = {"host",   "irq", "policy", "cpu",
-					    "thread", "nic", "napi"};
+	static const char *const names[] = {"host", "irq",  "policy", "cpu",   "thread",
+					    "nic",  "napi", "queue",  "socket"};
 
 	return names[s];
 }
@@ -496,6 +571,16 @@ static const struct {
 	{"balance_power", 192},
 	{"power", 255},
 };
+
+/* roundup_pow_of_two(), and 0 stays 0. */
+static int64_t round_to_power(int64_t v)
+{
+	int64_t power = 1;
+
+	while (power < v && power <= INT64_MAX / 2)
+		power *= 2;
+	return v <= 0 ? v : power;
+}
 
 static int canonical_number(const struct tunable *t, const char *text, bool check_caps, char *buf,
 			    size_t size)
@@ -514,6 +599,8 @@ static int canonical_number(const struct tunable *t, const char *text, bool chec
 		return r;
 	if (check_caps && (v < t->min || v > t->max))
 		return -ERANGE;
+	if (t->granularity == GRANULARITY_POWER_OF_TWO)
+		v = round_to_power(v);
 	r = format_into(buf, size, "%lld", (long long)v);
 	return r < 0 ? r : 0;
 }
@@ -558,6 +645,24 @@ static int canonical_latency(const struct tunable *t, const char *text, bool che
 				  : canonical_number(t, text, check_caps, buf, size);
 }
 
+static int canonical_cpus(const struct tunable *t, const char *text, bool check_caps, char *buf,
+			  size_t size)
+{
+	bool may_be_none = t->type == VALUE_CPU_MASK;
+	struct cpuset set;
+	int r;
+
+	r = cpuset_parse_list(may_be_none && streq(text, "none") ? "" : text, &set);
+	if (r < 0)
+		return r;
+	if (may_be_none && cpuset_empty(&set))
+		return MIN(format_into(buf, size, "none"), 0);
+	if (check_caps && cpuset_empty(&set))
+		return -EINVAL;
+	r = cpuset_format_list(&set, buf, size);
+	return r < 0 ? r : 0;
+}
+
 /* "fifo:50", "rr:10"; for others the nice value stands behind the colon. */
 static int canonical_sched(const struct tunable *t, const char *text, bool check_caps, char *buf,
 			   size_t size)
@@ -586,9 +691,7 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 		      size_t size)
 {
 	char plain[VALUE_MAX];
-	struct cpuset set;
 	const char *word;
-	int r;
 
 	if (strlen(text) >= sizeof(plain))
 		return -ENOSPC;
@@ -598,13 +701,8 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 	case VALUE_NUMBER:
 		return canonical_number(t, word, check_caps, buf, size);
 	case VALUE_CPUS:
-		r = cpuset_parse_list(word, &set);
-		if (r < 0)
-			return r;
-		if (check_caps && cpuset_empty(&set))
-			return -EINVAL;
-		r = cpuset_format_list(&set, buf, size);
-		return r < 0 ? r : 0;
+	case VALUE_CPU_MASK:
+		return canonical_cpus(t, word, check_caps, buf, size);
 	case VALUE_WORD:
 		return canonical_word(word, buf, size);
 	case VALUE_LATENCY:
@@ -615,6 +713,19 @@ int tunable_canonical(const struct tunable *t, const char *text, bool check_caps
 		return canonical_epp(word, buf, size);
 	}
 	return -EINVAL;
+}
+
+int tunable_file_text(const struct tunable *t, const char *value, char *buf, size_t size)
+{
+	struct cpuset set;
+	int r;
+
+	if (t->type != VALUE_CPU_MASK)
+		return MIN(format_into(buf, size, "%s", value), 0);
+	r = cpuset_parse_list(streq(value, "none") ? "" : value, &set);
+	if (r < 0)
+		return r;
+	return MIN(cpuset_format_mask(&set, buf, size), 0);
 }
 
 bool tunable_equal(const struct tunable *t, const char *a, const char *b)
@@ -724,7 +835,7 @@ void target_label(const struct target *t, char buf[static TARGET_LABEL_MAX])
 {
 	const char *queue = strrchr(t->identity, '|');
 
-	if (t->scope == SCOPE_NAPI && queue)
+	if ((t->scope == SCOPE_NAPI || t->scope == SCOPE_QUEUE) && queue)
 		snprintf(buf, TARGET_LABEL_MAX, "%s:%.24s", t->nic, queue + 1);
 	else
 		snprintf(buf, TARGET_LABEL_MAX, "%s", t->nic);
@@ -733,11 +844,17 @@ void target_label(const struct target *t, char buf[static TARGET_LABEL_MAX])
 int target_path(enum tunable_id id, const struct target *target, char *buf, size_t size)
 {
 	const char *path = tunables[id].path;
-	const char *hole = path ? strstr(path, "%s") : NULL;
+	const char *hole = path ? strstr(path, "%s") : NULL, *rest, *number;
 	int r;
 
 	if (!hole)
 		return tunable_path(&tunables[id], target->number, buf, size);
-	r = format_into(buf, size, "%.*s%s%s", (int)(hole - path), path, target->nic, hole + 2);
+	rest = hole + 2;
+	number = strstr(rest, "%u");
+	if (number)
+		r = format_into(buf, size, "%.*s%s%.*s%u%s", (int)(hole - path), path, target->nic,
+				(int)(number - rest), rest, target->number, number + 2);
+	else
+		r = format_into(buf, size, "%.*s%s%s", (int)(hole - path), path, target->nic, rest);
 	return r < 0 ? r : 0;
 }

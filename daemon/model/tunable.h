@@ -28,6 +28,8 @@ enum tunable_id {
 	TUNABLE_BUSY_READ,
 	TUNABLE_BUSY_READ_FOLLOW,
 	TUNABLE_BUSY_POLL_BUDGET,
+	TUNABLE_SOCKET_BUSY_POLL,
+	TUNABLE_EPOLL_BUSY_POLL,
 	/* interrupts */
 	TUNABLE_IRQ_AFFINITY,
 	/* CPU power */
@@ -42,6 +44,10 @@ enum tunable_id {
 	TUNABLE_GRO_FLUSH_TIMEOUT,
 	TUNABLE_IRQ_SUSPEND_TIMEOUT,
 	TUNABLE_NAPI_THREAD_AFFINITY,
+	/* steering */
+	TUNABLE_RPS_CPUS,
+	TUNABLE_RPS_FLOW_CNT,
+	TUNABLE_RPS_SOCK_FLOW_ENTRIES,
 	/* coalescing */
 	TUNABLE_COALESCE_ADAPTIVE_RX,
 	TUNABLE_COALESCE_RX_USECS,
@@ -61,6 +67,8 @@ enum scope {
 	SCOPE_NIC,    /* one value per NIC */
 	SCOPE_NAPI,   /* one value per NAPI instance; where the kernel does not tell them apart and
 		       * there is a file for the device: one per NIC */
+	SCOPE_QUEUE,  /* one value per receive queue of a NIC */
+	SCOPE_SOCKET, /* one value per open socket or epoll instance of a named unit */
 };
 
 enum value_type {
@@ -69,18 +77,21 @@ enum value_type {
 	VALUE_WORD,    /* a word the kernel offers in a list of its own (governor) */
 	VALUE_LATENCY, /* pm_qos_resume_latency_us: µs, "0" no limit at all, "n/a" none tolerated */
 	VALUE_SCHED,   /* "fifo:50"; a number alone is a FIFO priority */
+	VALUE_CPU_MASK, /* CPUs, "none" when there are none; its file spells them as a hexadecimal mask,
+			 * and leaves out those that are offline */
 	VALUE_EPP, /* energy performance preference: a word or 0 … 255; compared as a number */
 };
 
 enum granularity {
 	GRANULARITY_ONE,
-	GRANULARITY_JIFFY, /* microseconds that the kernel rounds up to whole jiffies */
+	GRANULARITY_JIFFY,        /* microseconds that the kernel rounds up to whole jiffies */
+	GRANULARITY_POWER_OF_TWO, /* sizes of tables that the kernel rounds up so: 0, 1, 2, 4 … */
 };
 
 struct tunable {
 	const char *id; /* snake_case: profile key, CLI name, D-Bus name */
-	/* Relative to the root; for IRQ and policy with one %u for the number, for a NIC with one %s
-	 * for its name; NULL: no file. */
+	/* Relative to the root; for IRQ, policy and queue with one %u for the number, for a NIC and
+	 * its queues with one %s for its name; NULL: no file. */
 	const char *path;
 	const char *netlink; /* where it is in generic netlink, for an admin; NULL: it is not */
 	const char *family;  /* heading in listings and man page */
@@ -139,13 +150,16 @@ const char *scope_to_string(enum scope s);
 
 /*
  * Puts TEXT (what an admin or a kernel file says) into the spelling that is written and compared:
- * numbers plain decimal (names of VALUE_NUMBER words become numbers), CPU lists sorted, EPP words
- * as the kernel spells them. Errors: -EINVAL not such a value, -ERANGE outside the hard caps,
+ * numbers plain decimal (names of VALUE_NUMBER words become numbers, what must be a power of two
+ * becomes the next one), CPU lists sorted, EPP words as the kernel spells them. Errors: -EINVAL not such a value, -ERANGE outside the hard caps,
  * -ENOSPC buffer too small. Caps are checked only when CHECK_CAPS: what a kernel says may be
  * anything.
  */
 int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
 		      size_t size);
+
+/* VALUE as it is written into the setting's file: itself, but for a VALUE_CPU_MASK. -EINVAL, -ENOSPC. */
+int tunable_file_text(const struct tunable *t, const char *value, char *buf, size_t size);
 
 /* Whether two values mean the same: "0f" / "f", "performance" / "0", "4000" / "8000" never. */
 bool tunable_equal(const struct tunable *t, const char *a, const char *b);
@@ -171,10 +185,10 @@ int tunable_path(const struct tunable *t, unsigned number, char *buf, size_t siz
 
 /* Whether the two are written together when a profile states both: see act_apply_coupled(). */
 bool tunable_coupled(enum tunable_id a, enum tunable_id b);
-/* Whether the setting belongs to a NIC or to its NAPI instances. */
+/* Whether the setting belongs to a NIC, to its NAPI instances or to its queues. */
 static inline bool tunable_of_nic(const struct tunable *t)
 {
-	return t->scope == SCOPE_NIC || t->scope == SCOPE_NAPI;
+	return t->scope == SCOPE_NIC || t->scope == SCOPE_NAPI || t->scope == SCOPE_QUEUE;
 }
 
 /*
@@ -195,15 +209,22 @@ static inline bool tunable_of_nic(const struct tunable *t)
  *
  *   SCOPE_NAPI: its NIC's, and "|rx<queue>", "|tx<queue>" for one that serves no receive queue, or
  *   "|napi<order>" where nothing tells the queue. Never the NAPI id: a driver's reset gives new ones
+ *
+ *   SCOPE_QUEUE: its NIC's, and "|rx<queue>"
+ *
+ *   SCOPE_SOCKET: "<pid>|<start time in ticks since boot>|socket:<inode>"; an epoll instance has no
+ *   number of its own, so "…|epoll:<descriptor>": closed, and another opened under that number by the
+ *   same process, it cannot be told from the first
  */
 #define IDENTITY_MAX 320
 struct target {
 	enum scope scope; /* the setting's; SCOPE_NIC for a NAPI setting of a whole device */
-	unsigned number;  /* IRQ, policy, ifindex, NAPI id, or pid of a NAPI thread */
+	unsigned number;  /* IRQ, policy, ifindex, NAPI id, queue, or pid of a thread or socket */
 	char identity[IDENTITY_MAX];
-	char nic[16]; /* SCOPE_NIC, SCOPE_NAPI: the interface's name now */
+	int fd;       /* SCOPE_SOCKET: its descriptor now */
+	char nic[16]; /* SCOPE_NIC, SCOPE_NAPI, SCOPE_QUEUE: the interface's name now */
 };
-/* What an admin calls a NIC or NAPI target: "eth0", "eth0:rx3". */
+/* What an admin calls a NIC, NAPI or queue target: "eth0", "eth0:rx3". */
 #define TARGET_LABEL_MAX 48
 void target_label(const struct target *t, char buf[static TARGET_LABEL_MAX]);
 /* The file of a setting at its target. -ENOENT: it has none. */

@@ -120,3 +120,26 @@ int cpufreq_discover(struct io *io, struct topology *t, struct source_status *re
 	}
 	return 0;
 }
+
+static int read_khz(struct io *io, unsigned policy, const char *file, uint64_t *ret)
+{
+	char text[32];
+	int r;
+
+	r = read_text(io, policy, file, text, sizeof(text));
+	if (r < 0)
+		return r;
+	return slice_decimal(slice_of(text, strlen(text)), UINT32_MAX, ret) < 0 ? -EBADMSG : 0;
+}
+
+int cpufreq_now(struct io *io, unsigned policy, uint64_t *ret, uint64_t *ret_min, uint64_t *ret_max)
+{
+	int r;
+
+	r = read_khz(io, policy, "scaling_cur_freq", ret);
+	if (r >= 0)
+		r = read_khz(io, policy, "cpuinfo_min_freq", ret_min);
+	if (r >= 0)
+		r = read_khz(io, policy, "cpuinfo_max_freq", ret_max);
+	return r;
+}

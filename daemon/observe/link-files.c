@@ -91,8 +91,7 @@ static int assign(struct file_claims *f, struct slice line, const char *path, un
 		free(f->last[i].file);
 		f->last[i].file = file; /* NULL: taken back */
 		f->last[i].line = number;
-		snprintf(f->last[i].value, sizeof(f->last[i].value), "%.*s",
-			 (int)MIN(slice_length(value), sizeof(f->last[i].value)), value.at);
+		slice_show(value, f->last[i].value, sizeof(f->last[i].value));
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ struct link_claim {
 	char *file; /* "/etc/systemd/network/10-lan.link" */
 	unsigned line;
 	const char *key; /* "IRQAffinityPolicy"; a constant */
-	char value[64];  /* as much as fits */
+	char value[64];  /* as much as fits, without what a terminal would obey */
 	const char *of;  /* what of a NIC it sets: "interrupts", "channels", "coalescing", "RPS" */
 	const char *setting; /* softnetd's that is the same; NULL: none */
 };

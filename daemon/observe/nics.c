@@ -538,6 +538,20 @@ static uint64_t fnv(uint64_t hash, const char *text)
 	return hash * UINT64_C(0x100000001b3);
 }
 
+/* Channels that a driver sets up anew may change no interrupt: virtio_net keeps all of them. */
+static unsigned count_rx_queues(struct io *io, const char *name)
+{
+	_cleanup_(strv_freep) char **names = NULL;
+	char path[128];
+	unsigned n = 0;
+
+	if (nic_path(name, "queues", path, sizeof(path)) < 0 || io_list(io, path, &names) < 0)
+		return 0;
+	for (char **queue = names; *queue; queue++)
+		n += startswith(*queue, "rx-");
+	return n;
+}
+
 uint64_t nics_signature(struct io *io)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -556,7 +570,8 @@ uint64_t nics_signature(struct io *io)
 		if (read_nic_number(io, *name, "ifindex", 10, &ifindex) < 0)
 			continue;
 		read_nic_number(io, *name, "flags", 16, &flags);
-		snprintf(state, sizeof(state), " %u %u", ifindex, flags & IFF_UP);
+		snprintf(state, sizeof(state), " %u %u %u", ifindex, flags & IFF_UP,
+			 count_rx_queues(io, *name));
 		hash = fnv(fnv(hash, *name), state);
 	}
 	return hash;

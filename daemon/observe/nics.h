@@ -46,7 +46,8 @@ void nic_read_carrier(struct io *io, struct nic *nic);
 void irq_read_affinity(struct io *io, struct irq *irq);
 
 /*
- * A number that changes when a NIC with a device comes, goes, is renamed, or goes up or down;
+ * A number that changes when a NIC with a device comes, goes, is renamed, goes up or down, or gets
+ * another number of receive queues;
  * virtual interfaces, which containers make and remove all the time, do not change it.
  */
 uint64_t nics_signature(struct io *io);

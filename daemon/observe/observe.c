@@ -7,6 +7,7 @@
 #include "observe/cpufreq.h"
 #include "observe/ethtool.h"
 #include "observe/irq-counts.h"
+#include "observe/irqbalance.h"
 #include "observe/irq-rows.h"
 #include "observe/kmsg.h"
 #include "observe/napis.h"
@@ -202,12 +203,29 @@ static int discover_interrupts(struct observer *o, struct topology *t)
 	return 0;
 }
 
-static bool irqbalance_socket(struct observer *o)
+/* Its socket's name has the pid: irqbalance1234.sock. */
+static bool irqbalance_listens(struct observer *o)
 {
-	_cleanup_(strv_freep) char **names = NULL;
+	char name[64];
 
-	/* Its socket's name has the pid: irqbalance1234.sock. */
-	return io_list(o->io, "run/irqbalance", &names) > 0;
+	return irqbalance_socket(o->io, name, sizeof(name));
+}
+
+/* What it is told to leave alone; as of this discovery. */
+static void ask_irqbalance(struct observer *o, struct topology *t)
+{
+	_cleanup_free_ struct irqbalance *answer = NULL;
+
+	o->irqbalance = irqbalance_listens(o);
+	if (!o->irqbalance)
+		return;
+	answer = malloc(sizeof(*answer));
+	if (!answer || irqbalance_ask(o->io, answer) < 0)
+		return;
+	t->irqbalance_told = true;
+	for (unsigned i = 0; i < t->n_irqs; i++)
+		for (unsigned k = 0; k < answer->n; k++)
+			t->irq[i].banned |= answer->banned[k] == t->irq[i].number;
 }
 
 static int discover(struct observer *o, struct topology *t)
@@ -234,7 +252,7 @@ static int discover(struct observer *o, struct topology *t)
 	r = cpufreq_discover(o->io, t, &o->source[SOURCE_CPUFREQ]);
 	if (r < 0)
 		return r;
-	o->irqbalance = irqbalance_socket(o);
+	ask_irqbalance(o, t);
 	if (!t->hz)
 		hz_measure(o->io, &o->hz);
 	cpu = calloc(MAX(t->n_cpus, 1U), sizeof(*cpu));
@@ -518,7 +536,7 @@ static int look_around(struct observer *o, struct topology *t, struct snapshot *
 		o->changed = true;
 	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++)
 		t->cpu[cpu].online = cpuset_has(&t->online, cpu);
-	if (irqbalance_socket(o) != o->irqbalance)
+	if (irqbalance_listens(o) != o->irqbalance)
 		o->changed = true;
 	if (t->hz == 0)
 		t->hz = hz_measure(o->io, &o->hz);

@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* Field 2 is the comm, which may hold blanks and brackets; 4 the parent, 9 the flags, 19 nice, 22
- * the start, 40 and 41 priority and policy (proc(5)). */
+ * the start, 39 the CPU, 40 and 41 priority and policy (proc(5)). */
 int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 {
 	uint64_t flags = 0, parent = 0;
@@ -53,7 +53,8 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 		if (field == 3 ||
 		    slice_decimal(word, field == 19 ? INT64_MAX : UINT64_MAX, &v) < 0)
 			continue;
-		got += field == 4 || field == 9 || field == 22 || field == 40 || field == 41;
+		got += field == 4 || field == 9 || field == 22 || field == 39 || field == 40 ||
+		       field == 41;
 		if (field == 4)
 			parent = v;
 		else if (field == 9)
@@ -62,12 +63,14 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 			st.nice = negative ? -(int64_t)v : (int64_t)v;
 		else if (field == 22)
 			st.start = v;
+		else if (field == 39)
+			st.cpu = v;
 		else if (field == 40)
 			st.rt_priority = v;
 		else if (field == 41)
 			st.policy = v;
 	}
-	if (got != 5)
+	if (got != 6)
 		return -EBADMSG;
 	st.kernel_thread = parent == KTHREADD_PID || (flags & PF_KTHREAD);
 	*ret = st;

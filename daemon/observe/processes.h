@@ -54,6 +54,7 @@ struct task_stat {
 	bool kernel_thread; /* by PF_KTHREAD, or kthreadd is its parent */
 	int64_t nice;
 	uint64_t start;               /* clock ticks since boot */
+	uint64_t cpu;                 /* where it runs, or ran last */
 	uint64_t rt_priority, policy; /* SCHED_… */
 };
 /* 0 or a negative errno; -EBADMSG when it is no such line. */

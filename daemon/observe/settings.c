@@ -48,6 +48,7 @@ static int read_sched(struct io *io, pid_t pid, char *buf, size_t size)
 #include "base/scan.h"
 #include "observe/ethtool.h"
 #include "observe/napis.h"
+#include "observe/sockets.h"
 
 static int read_coalesce(struct io *io, enum tunable_id id, unsigned ifindex, char *buf,
 			 size_t size)
@@ -94,6 +95,33 @@ static int read_napi(struct io *io, enum tunable_id id, unsigned napi, char *buf
 	return r < 0 ? r : format_into(buf, size, "%llu", (unsigned long long)v);
 }
 
+static int read_cpu_mask(struct io *io, const char *path, char *buf, size_t size)
+{
+	char mask[CPUSET_MASK_MAX + 1];
+	struct cpuset cpus;
+	int r;
+
+	r = io_read_line(io, path, mask, sizeof(mask));
+	if (r >= 0)
+		r = cpuset_parse_mask(mask, &cpus);
+	if (r < 0)
+		return r;
+	return cpuset_empty(&cpus) ? format_into(buf, size, "none")
+				   : cpuset_format_list(&cpus, buf, size);
+}
+
+static int read_remote(struct io *io, const struct target *target, char *buf, size_t size)
+{
+	struct remote_file f;
+	uint32_t usec;
+	int r;
+
+	r = socket_find(io, target->identity, &f);
+	if (r >= 0)
+		r = remote_get(io->remote, &f, &usec);
+	return r < 0 ? r : format_into(buf, size, "%u", usec);
+}
+
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size)
 {
@@ -111,6 +139,10 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 		r = read_napi(io, id, target->number, buf, size);
 		return r < 0 ? r : 0;
 	}
+	if (target->scope == SCOPE_SOCKET) {
+		r = read_remote(io, target, buf, size);
+		return r < 0 ? r : 0;
+	}
 	r = target_path(id, target, path, sizeof(path));
 	if (r < 0)
 		return r;
@@ -118,6 +150,8 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 		r = read_thread_affinity(io, path, buf, size);
 	else if (id == TUNABLE_CPU_DMA_LATENCY)
 		r = read_latency(io, path, buf, size);
+	else if (tunables[id].type == VALUE_CPU_MASK)
+		r = read_cpu_mask(io, path, buf, size);
 	else if (tunables[id].type == VALUE_SCHED)
 		r = read_sched(io, (pid_t)target->number, buf, size);
 	else

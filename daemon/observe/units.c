@@ -183,6 +183,14 @@ int units_active(const struct units *u, const char *name)
 	return -ENODATA;
 }
 
+const char *units_cgroup(const struct units *u, const char *name)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (streq(u->unit[i].name, name))
+			return u->unit[i].path;
+	return NULL;
+}
+
 const char *units_trouble(const struct units *u)
 {
 	return u->trouble;

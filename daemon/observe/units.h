@@ -26,5 +26,8 @@ int units_read(struct units *u);
  * it cannot be told. */
 int units_active(const struct units *u, const char *name);
 
+/* Its cgroup's path relative to the root, as units_read() found it; NULL: it has none. */
+const char *units_cgroup(const struct units *u, const char *name);
+
 /* What keeps all of them from being told, for an admin; NULL when nothing does, or none was named. */
 const char *units_trouble(const struct units *u);

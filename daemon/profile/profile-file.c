@@ -124,6 +124,9 @@ static int read_nic_key(struct reader *r, const config_setting_t *s, struct nic_
 	} else if (key == KEY_NAPI_THREADS) {
 		rule->napi_threads = (enum napi_threads)v.word;
 		*says = true;
+	} else if (key == KEY_RPS) {
+		rule->rps = (enum rps)v.word;
+		*says = true;
 	} else if (key == KEY_CPUS) {
 		rule->cpus = v.cpus;
 		rule->has_cpus = true;
@@ -225,6 +228,46 @@ static bool unit_ok(const char *name)
 	return false;
 }
 
+#define BUSY_POLL_UNITS_MAX 16
+
+/* busy_poll_units = [ "nginx.service" ]. The list replaces one of a weaker file. 0 also after a complaint;
+ * -ENOMEM. */
+static int read_busy_poll_units(struct reader *r, const config_setting_t *s, struct profile *p)
+{
+	int type = config_setting_type(s), n = config_setting_length(s);
+	char excerpt[EXCERPT_MAX], **units;
+
+	if ((type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) || n > BUSY_POLL_UNITS_MAX) {
+		reader_wrong(r, s,
+			     "busy_poll_units expects a list of at most %d units, "
+			     "[\"nginx.service\", …]",
+			     BUSY_POLL_UNITS_MAX);
+		return 0;
+	}
+	strv_free(p->busy_poll_units);
+	p->busy_poll_units = units = calloc((size_t)n + 1, sizeof(*units));
+	if (!units)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		const config_setting_t *m = config_setting_get_elem(s, (unsigned)i);
+		const char *name = config_setting_get_string(m);
+
+		if (!name || !text_ok(name) || !unit_ok(name)) {
+			reader_wrong(r, m,
+				     "busy_poll_units expects names of services, scopes or slices "
+				     "such as \"nginx.service\", not \"%s\"",
+				     name && text_ok(name)
+					     ? text_excerpt(name, excerpt, sizeof(excerpt))
+					     : "?");
+			continue;
+		}
+		*units = strdup(name);
+		if (!*units++)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The keys of one entry into RULE. 0 also after a complaint; -ENOMEM. */
 static int read_conditions(struct reader *r, const config_setting_t *s, struct match_rule *rule)
 {
@@ -321,6 +364,8 @@ static int read_key(struct reader *r, enum key key, const config_setting_t *s, s
 		return read_nics(r, s, d->profile);
 	if (key == KEY_MATCH)
 		return read_matches(r, s, d->profile);
+	if (key == KEY_BUSY_POLL_UNITS)
+		return read_busy_poll_units(r, s, d->profile);
 	if (schema_read(r, key, s, &v) < 0)
 		return 0;
 	switch (key) {

@@ -35,6 +35,7 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NICS] = {"nics", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PLACE_DESPITE_IRQBALANCE] = {"place_despite_irqbalance", PLACE_PROFILE, KEY_BOOL,
 					  .fallback = "false"},
+	[KEY_BUSY_POLL_UNITS] = {"busy_poll_units", PLACE_PROFILE, KEY_UNITS},
 	[KEY_MATCH] = {"match", PLACE_PROFILE, KEY_GROUPS},
 	[KEY_PRIORITY] = {"priority", PLACE_PROFILE, KEY_NUMBER, .min = 0, .max = 1000,
 			  .fallback = "0"},
@@ -45,6 +46,7 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},
 	[KEY_CPUS] = {"cpus", PLACE_NIC, KEY_CPU_LIST},
 	[KEY_NAPI_THREADS] = {"napi_threads", PLACE_NIC, KEY_WORD, .words = napi_threads_names},
+	[KEY_RPS] = {"rps", PLACE_NIC, KEY_WORD, .words = rps_names},
 
 	[KEY_UNIT] = {"unit", PLACE_MATCH, KEY_TEXT},
 	/* More packets in a second than any host receives end the range. */
@@ -58,9 +60,10 @@ const struct schema_key schema[_KEY_MAX] = {
 
 static bool setting_may_stand(enum place place, const struct tunable *t)
 {
-	/* A thread's CPUs are for napi_threads to find, and for an admin to set. */
+	/* CPUs of threads and queues are for napi_threads and rps to find, and for an admin to set.
+	 */
 	return place == PLACE_PROFILE || (place == PLACE_NIC && tunable_of_nic(t) &&
-					  t != &tunables[TUNABLE_NAPI_THREAD_AFFINITY]);
+					  t->type != VALUE_CPUS && t->type != VALUE_CPU_MASK);
 }
 
 int schema_names(enum place place, const char ***ret)
@@ -431,6 +434,7 @@ int schema_read(struct reader *r, enum key key, const config_setting_t *s, union
 			     setting_kind_name(s));
 		return -EINVAL;
 	case KEY_IDS:
+	case KEY_UNITS:
 	case KEY_GROUPS:
 	case KEY_ANY:
 		break;

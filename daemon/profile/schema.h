@@ -38,6 +38,7 @@ enum key {
 	KEY_PLACEMENT,
 	KEY_NICS,
 	KEY_PLACE_DESPITE_IRQBALANCE,
+	KEY_BUSY_POLL_UNITS,
 	KEY_MATCH,
 	KEY_PRIORITY,
 	KEY_OBJECTIVE,
@@ -46,6 +47,7 @@ enum key {
 	KEY_NIC_PLACEMENT,
 	KEY_CPUS,
 	KEY_NAPI_THREADS,
+	KEY_RPS,
 	/* match = ( { … } ) */
 	KEY_UNIT,
 	KEY_PACKET_RATE,
@@ -65,6 +67,7 @@ enum key_type {
 	KEY_SPAN, /* a time: seconds, or "250ms", "10s", "2min"; min … max in microseconds */
 	KEY_CPU_LIST,
 	KEY_IDS,    /* [ "…", … ]: ids of changes */
+	KEY_UNITS,  /* [ "…", … ]: names of systemd units */
 	KEY_GROUPS, /* ( { … }, … ) */
 	KEY_ANY,    /* as the setting's own type says */
 };
@@ -115,7 +118,7 @@ union schema_value {
 	struct cpuset cpus;
 };
 
-/* -EINVAL with a complaint that says what was expected. Not for KEY_IDS, KEY_GROUPS and KEY_ANY. */
+/* -EINVAL with a complaint that says what was expected. Not for KEY_IDS, KEY_UNITS, KEY_GROUPS and KEY_ANY. */
 int schema_read(struct reader *r, enum key key, const config_setting_t *s, union schema_value *ret);
 
 /* The default of a key that has one. */

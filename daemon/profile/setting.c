@@ -13,7 +13,7 @@ static bool takes_range(const struct tunable *t)
 /* What belongs to a NIC is stated or left: no sensor tells which way would be better. */
 static bool moves_in_range(const struct tunable *t)
 {
-	return takes_range(t) && !tunable_of_nic(t);
+	return takes_range(t) && !tunable_of_nic(t) && t->scope != SCOPE_SOCKET;
 }
 
 void setting_expects(const struct tunable *t, char *buf, size_t size)
@@ -57,6 +57,7 @@ void setting_expects(const struct tunable *t, char *buf, size_t size)
 		snprintf(buf, size, "a word such as %s, a list \"a|b\", or \"leave\"", words);
 		break;
 	case VALUE_CPUS:
+	case VALUE_CPU_MASK:
 		snprintf(buf, size, "only { on_foreign = \"…\"; } or \"leave\"");
 		break;
 	}
@@ -196,7 +197,7 @@ static int read_number(struct reader *r, const struct tunable *t, const config_s
 	int64_t v = config_setting_get_int64(s);
 	int e;
 
-	if (t->type == VALUE_CPUS || t->type == VALUE_WORD)
+	if (t->type == VALUE_CPUS || t->type == VALUE_CPU_MASK || t->type == VALUE_WORD)
 		return wrong_type(r, t, s);
 	if (v < t->min || v > t->max)
 		return out_of_range(r, t, s, v);
@@ -221,7 +222,7 @@ static int read_string(struct reader *r, const struct tunable *t, const config_s
 		reader_wrong(r, s, "%s holds a control character or broken UTF-8", t->id);
 		return -EINVAL;
 	}
-	if (t->type == VALUE_CPUS || t->type == VALUE_SCHED ||
+	if (t->type == VALUE_CPUS || t->type == VALUE_CPU_MASK || t->type == VALUE_SCHED ||
 	    (t->type == VALUE_NUMBER && !t->words))
 		return wrong_type(r, t, s);
 	e = read_words(r, t, s, &ret->value);

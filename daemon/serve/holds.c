@@ -256,6 +256,20 @@ void holds_take_up(struct holds *h)
 		keep(h);
 }
 
+char *holds_expected(struct io *io)
+{
+	_cleanup_(kept_holds_done) struct kept_holds kept = {};
+	uint64_t start;
+
+	if (kept_holds_read(io, &kept) < 0)
+		return NULL;
+	for (size_t i = kept.n; i > 0; i--)
+		if (process_start(kept.hold[i - 1].pid, &start) >= 0 &&
+		    start == kept.hold[i - 1].start)
+			return TAKE_PTR(kept.hold[i - 1].profile);
+	return NULL;
+}
+
 int holds_new(sd_event *event, struct io *io, struct engine *engine, struct holds **ret)
 {
 	struct holds *h = calloc(1, sizeof(*h));

@@ -20,6 +20,9 @@ int holds_new(sd_event *event, struct io *io, struct engine *engine, struct hold
 /* Those that the daemon before kept are in force again, of processes that still are the same. What cannot be
  * taken up is logged. */
 void holds_take_up(struct holds *h);
+/* The profile that will be in force by them, for struct engine_options; the caller frees. NULL: none,
+ * or not known, which holds_take_up() says. */
+char *holds_expected(struct io *io);
 /* Ends watching; the engine's holds stay, since it stops too, and so does what is kept of them. To be called
  * before the clients go. */
 void holds_forget(struct holds *h);

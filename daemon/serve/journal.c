@@ -2,6 +2,7 @@
 #include "serve/journal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/uio.h>
@@ -10,6 +11,7 @@
 
 #include "base/log.h"
 #include "decide/decide.h"
+#include "decide/verify.h"
 
 /* The ids of config/softnetd.catalog; made once by `systemd-id128 new`, never reused for another
  * meaning. */
@@ -71,6 +73,8 @@ static void change_message(const struct change *c, const struct result *r, char 
 			    t->unit);
 	if (r && r->outcome != OUTCOME_DONE)
 		append_text(buf, size, " (%s)", outcome_to_string(r->outcome));
+	if (r && verify_begin(c, r) == PROOF_UNVERIFIABLE)
+		append_text(buf, size, " (unverifiable)");
 	if (*c->why)
 		append_text(buf, size, ": %s", c->why);
 	if (r && r->text[0])
@@ -161,6 +165,7 @@ static void add_change(struct entry *e, const struct change *c, const struct res
 	add(e, "SOFTNETD_NEW", r && r->value[0] ? r->value : c->to);
 	add(e, "SOFTNETD_REASON", c->why);
 	add(e, "SOFTNETD_OUTCOME", r ? outcome_to_string(r->outcome) : NULL);
+	add(e, "SOFTNETD_PROOF", r ? proof_to_string(verify_begin(c, r)) : NULL);
 	add(e, "SOFTNETD_DECISION_ID", c->id);
 	if (r && r->error < 0)
 		add(e, "SOFTNETD_ERROR", strerror(-r->error));
@@ -189,10 +194,12 @@ static void add_verdict(struct entry *e, const struct trial_verdict *v)
 	char value[32];
 
 	add(e, "SOFTNETD_VERDICT", v->verdict);
-	snprintf(value, sizeof(value), "%.6g", v->before);
-	add(e, "SOFTNETD_BEFORE", value);
-	snprintf(value, sizeof(value), "%.6g", v->after);
-	add(e, "SOFTNETD_AFTER", value);
+	if (!isnan(v->before)) {
+		snprintf(value, sizeof(value), "%.6g", v->before);
+		add(e, "SOFTNETD_BEFORE", value);
+		snprintf(value, sizeof(value), "%.6g", v->after);
+		add(e, "SOFTNETD_AFTER", value);
+	}
 	if (v->judged.objective == OBJECTIVE_SYMPTOM)
 		return;
 	add(e, "SOFTNETD_OBJECTIVE", objective_to_string(v->judged.objective));

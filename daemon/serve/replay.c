@@ -117,6 +117,7 @@ static bool is_so_already(const struct replay *p, const struct change *c)
 		       tunable_equal(t, value, c->to);
 	case SCOPE_CPU: /* limits and priorities are not recorded */
 	case SCOPE_THREAD:
+	case SCOPE_SOCKET:
 		return false;
 	case SCOPE_POLICY:
 		policy = topology_policy_by_identity(tick->topology, c->target.identity);
@@ -125,6 +126,7 @@ static bool is_so_already(const struct replay *p, const struct change *c)
 									    : policy->epp);
 	case SCOPE_NIC:
 	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
 		break; /* not in a recording */
 	}
 	return false;

@@ -85,12 +85,45 @@ static void channels_text(const json_t *nic, char *buf, size_t size)
 	}
 }
 
+static bool same_steering(const json_t *a, const json_t *b)
+{
+	return json_equal(json_object_get(a, "rps_cpus"), json_object_get(b, "rps_cpus")) &&
+	       json_equal(json_object_get(a, "rps_flow_cnt"), json_object_get(b, "rps_flow_cnt"));
+}
+
+/* "rx0-3 to CPUs 4-7, 4096 flows": queues that do the same in one; those that keep their packets are
+ * not named. */
+static void steering_text(const json_t *nic, char *buf, size_t size)
+{
+	const json_t *list = get(nic, "steering");
+	size_t n = json_array_size(list);
+
+	buf[0] = '\0';
+	for (size_t first = 0, last; first < n; first = last + 1) {
+		const json_t *q = json_array_get(list, first);
+		const char *cpus = text(q, "rps_cpus");
+		long long flows = json_integer_value(get(q, "rps_flow_cnt"));
+
+		for (last = first;
+		     last + 1 < n && same_steering(q, json_array_get(list, last + 1));)
+			last++;
+		if ((!cpus || streq(cpus, "none")) && flows == 0)
+			continue;
+		append_text(buf, size, "%srx%zu", buf[0] ? "; " : "", first);
+		if (last > first)
+			append_text(buf, size, "-%zu", last);
+		append_text(buf, size, " to CPUs %s", cpus ?: "?");
+		if (flows > 0)
+			append_text(buf, size, ", %lld flows", flows);
+	}
+}
+
 void show_queues(FILE *out, unsigned width, const json_t *nics)
 {
 	static const char *const heads[] = {"NIC",     ">queue",    ">NAPI",       ">IRQ",
 					    "on CPUs", ">thread",   "may use",     ">threaded",
 					    ">defer",  ">flush ns", ">suspend ns", NULL};
-	char channels[128], coalescing[256];
+	char channels[128], coalescing[256], steering[512];
 	const json_t *nic, *napi;
 	size_t i, k, rows = 0, left_out = 0;
 	struct sheet *s = sheet_new(width, heads);
@@ -115,5 +148,8 @@ void show_queues(FILE *out, unsigned width, const json_t *nics)
 			fprintf(out, "%s: channels %s\n", text(nic, "nic") ?: "-", channels);
 		if (*coalescing)
 			fprintf(out, "%s: coalescing %s\n", text(nic, "nic") ?: "-", coalescing);
+		steering_text(nic, steering, sizeof(steering));
+		if (*steering)
+			fprintf(out, "%s: steering %s\n", text(nic, "nic") ?: "-", steering);
 	}
 }

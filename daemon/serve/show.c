@@ -259,8 +259,8 @@ static void show_symptoms(FILE *out, const json_t *symptoms)
 
 static void show_changes(FILE *out, unsigned width, const json_t *status)
 {
-	static const char *const heads[] = {"changed", "target", "original", "now",
-					    "state",   "since",  "~why",     NULL};
+	static const char *const heads[] = {"changed", "target", "original", "now", "state",
+					    "proof",   "since",  "~why",     NULL};
 	const json_t *changes = get(status, "changes"), *c;
 	struct sheet *s;
 	size_t i;
@@ -274,9 +274,13 @@ static void show_changes(FILE *out, unsigned width, const json_t *status)
 	json_array_foreach (changes, i, c) {
 		char since[CELL_MAX], target[TARGET_MAX];
 		const char *cells[] = {
-			text(c, "setting"),  target_cell(target, sizeof(target), c),
-			text(c, "original"), text(c, "now"),
-			text(c, "state"),    cell_time(since, get(c, "since")),
+			text(c, "setting"),
+			target_cell(target, sizeof(target), c),
+			text(c, "original"),
+			text(c, "now"),
+			text(c, "state"),
+			text(c, "proof") ?: "",
+			cell_time(since, get(c, "since")),
 			text(c, "why"),
 		};
 
@@ -357,6 +361,22 @@ static void show_rivals(FILE *out, const json_t *rivals)
 		fputc('\n', out);
 }
 
+/* "irqbalance moves 8 interrupts of eth0, which the profile would place: …" */
+static void show_irqbalance(FILE *out, const json_t *irqbalance)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach (get(irqbalance, "moves"), i, m)
+		fprintf(out,
+			"irqbalance moves %zu interrupts of %s, which the profile would place: run it "
+			"with %s, or say place_despite_irqbalance\n",
+			json_array_size(get(m, "irqs")), text(m, "nic") ?: "-",
+			text(m, "option") ?: "-");
+	if (json_is_object(irqbalance) && !is_true(irqbalance, "told"))
+		fputs("irqbalance does not tell which interrupts it leaves alone\n", out);
+}
+
 /* udev's .link files: no daemon, but after a driver reset their values are there again. */
 static void show_link_files(FILE *out, const json_t *files)
 {
@@ -401,6 +421,26 @@ static void show_holds(FILE *out, const json_t *status)
 	}
 }
 
+/* "open sockets: 12 of 12 sockets and 2 of 2 epoll instances of nginx.service busy poll" */
+static void show_open_sockets(FILE *out, const json_t *d)
+{
+	const json_t *unit;
+	size_t i;
+
+	if (!json_is_object(d))
+		return;
+	fprintf(out, "open sockets: %.0f of %.0f sockets and %.0f of %.0f epoll instances set of",
+		number(d, "sockets_set"), number(d, "sockets"), number(d, "epolls_set"),
+		number(d, "epolls"));
+	json_array_foreach (get(d, "units"), i, unit)
+		fprintf(out, " %s", json_string_value(unit));
+	if (number(d, "left_out") > 0)
+		fprintf(out, "; %.0f descriptors more were not looked at", number(d, "left_out"));
+	if (!is_true(d, "epoll_possible"))
+		fprintf(out, "; this kernel has no parameters of epoll instances");
+	fputc('\n', out);
+}
+
 void show_status(FILE *out, unsigned width, json_t *status)
 {
 	show_head(out, status);
@@ -413,8 +453,10 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_holds(out, status);
 	show_advised(out, status);
 	show_writable(out, get(status, "writable"));
+	show_open_sockets(out, get(status, "open_sockets"));
 	show_list(out, "hindered", get(status, "obstacles"));
 	show_rivals(out, get(status, "rivals"));
+	show_irqbalance(out, get(status, "irqbalance"));
 	show_link_files(out, get(status, "link_files"));
 	show_blind(out, get(status, "blind"));
 }
@@ -543,8 +585,8 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 {
 	static const char *const heads[] = {"setting", "wish", "when changed by others", "from",
 					    NULL};
-	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads",
-						"CPUs", "from",      NULL};
+	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads", "rps", "CPUs",
+						"from", NULL};
 	struct sheet *s = sheet_new(width, heads);
 	json_t *settings = get(profile, "settings"), *wish;
 	const json_t *rule;
@@ -572,9 +614,9 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 	fputc('\n', out);
 	s = sheet_new(width, nic_heads);
 	json_array_foreach (get(profile, "nics"), i, rule) {
-		const char *cells[] = {text(rule, "match"), text(rule, "placement"),
-				       text(rule, "napi_threads"), text(rule, "cpus") ?: "any",
-				       text(rule, "origin") ?: ""};
+		const char *cells[] = {text(rule, "match"),         text(rule, "placement"),
+				       text(rule, "napi_threads"),  text(rule, "rps") ?: "-",
+				       text(rule, "cpus") ?: "any", text(rule, "origin") ?: ""};
 
 		sheet_row(s, cells);
 	}
@@ -594,7 +636,7 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 void show_history(FILE *out, unsigned width, json_t *history)
 {
 	static const char *const heads[] = {">#", "time",    "setting", "target", "from",
-					    "to", "outcome", "~why",    NULL};
+					    "to", "outcome", "proof",   "~why",   NULL};
 	struct sheet *s = sheet_new(width, heads);
 	const json_t *h;
 	size_t i;
@@ -611,6 +653,7 @@ void show_history(FILE *out, unsigned width, json_t *history)
 			text(h, "from") ?: "",
 			text(h, "to") ?: "",
 			text(h, "outcome") ?: text(h, "kind"),
+			text(h, "proof") ?: "",
 			text(h, "text") ?: text(h, "why"),
 		};
 
@@ -695,13 +738,19 @@ void show_explanation(FILE *out, unsigned width _unused_, json_t *d)
 			  text(d, "where") ?: "-");
 	show_item(out, "Why", "%s", text(d, "why") ?: "-");
 	show_numbers(out, get(d, "evidence"));
+	if (text(d, "proof"))
+		show_item(out, "Proof", "%s%s%s", text(d, "proof"),
+			  text(d, "proof_text") ? ": " : "", text(d, "proof_text") ?: "");
 	show_alternatives(out, get(d, "alternatives"));
 	show_steps(out, get(d, "steps"));
-	if (json_is_object(verdict))
+	if (json_is_number(get(verdict, "before")))
 		show_item(out, "Verdict", "%s %s; before %.4g, after %.4g",
 			  cell_time(when, get(verdict, "time")) ?: "-",
 			  text(verdict, "text") ?: "-", number(verdict, "before"),
 			  number(verdict, "after"));
+	else if (json_is_object(verdict))
+		show_item(out, "Verdict", "%s %s", cell_time(when, get(verdict, "time")) ?: "-",
+			  text(verdict, "text") ?: "-");
 	if (json_is_object(get(verdict, "judged")))
 		show_item(out, "Objective", "%s%s",
 			  text(get(verdict, "judged"), "objective") ?: "-",

@@ -13,7 +13,8 @@
  *   "settings"        {"netdev_budget": 300, …}: host settings that could be read
  *   "sources"         {"softnet": "ok", "pressure-irq": ["absent", -2], …}
  * Each further line is one tick. "t" is its CLOCK_MONOTONIC in µs since the tick before (the first:
- * since boot); every other key is there only when something changed:
+ * since boot); "n" its number, 1, 2, 3 …, by which a line that is missing or there twice is seen: the
+ * first recordings have none. Every other key is there only when something changed:
  *   "boot"            CLOCK_BOOTTIME minus CLOCK_MONOTONIC, when that moved by BOOT_SLACK_USEC
  *   "slow"            whether the slow sources were read too, from now on
  *   "topology"        the machine was looked at anew: as in the first line; whatever was known of

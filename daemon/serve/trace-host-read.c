@@ -245,13 +245,13 @@ static int read_irq(json_t *d, const struct topology *t, struct irq *i, struct t
 {
 	json_t *number, *nic, *queue, *affinity, *effective;
 	const char *role, *name, *identity;
-	int managed, shared, r;
+	int managed, shared, banned = false, r;
 	int64_t v;
 
-	r = UNPACK(d, "topology.irqs", fault, "{s:o,s:o,s:o,s:s,s:b,s:b,s:o,s:o,s:s,s:s}", "irq",
-		   &number, "nic", &nic, "queue", &queue, "role", &role, "managed", &managed,
-		   "shared", &shared, "affinity", &affinity, "effective", &effective, "name", &name,
-		   "identity", &identity);
+	r = UNPACK(d, "topology.irqs", fault, "{s:o,s:o,s:o,s:s,s:b,s:b,s?b,s:o,s:o,s:s,s:s}",
+		   "irq", &number, "nic", &nic, "queue", &queue, "role", &role, "managed", &managed,
+		   "shared", &shared, "banned", &banned, "affinity", &affinity, "effective",
+		   &effective, "name", &name, "identity", &identity);
 	if (r >= 0)
 		r = trace_number(number, "number of an interrupt", 0, INT32_MAX, &v, fault);
 	if (r < 0)
@@ -267,6 +267,7 @@ static int read_irq(json_t *d, const struct topology *t, struct irq *i, struct t
 	i->queue = (int)v;
 	i->managed = managed;
 	i->shared = shared;
+	i->banned = banned;
 	if (read_role(role, &i->role) < 0)
 		return trace_fault(fault, "role of an interrupt: \"%s\"", role);
 	r = read_mask(affinity, "affinity", &i->have_affinity, &i->affinity, fault);

@@ -102,9 +102,10 @@ static json_t *nic_part(struct trace_mask *m, const struct nic *n)
 
 static json_t *irq_part(struct trace_mask *m, const struct irq *i)
 {
-	return json_pack("{s:I,s:i,s:i,s:s,s:b,s:b,s:o,s:o,s:o,s:o}", "irq", (json_int_t)i->number,
-			 "nic", i->nic, "queue", i->queue, "role", irq_role_to_string(i->role),
-			 "managed", (int)i->managed, "shared", (int)i->shared, "affinity",
+	return json_pack("{s:I,s:i,s:i,s:s,s:b,s:b,s:o*,s:o,s:o,s:o,s:o}", "irq",
+			 (json_int_t)i->number, "nic", i->nic, "queue", i->queue, "role",
+			 irq_role_to_string(i->role), "managed", (int)i->managed, "shared",
+			 (int)i->shared, "banned", i->banned ? json_true() : NULL, "affinity",
 			 cpus_or_null(i->have_affinity, &i->affinity), "effective",
 			 cpus_or_null(i->have_effective, &i->effective), "name", masked(m, i->name),
 			 "identity", masked(m, i->identity));

@@ -6,7 +6,8 @@
  *   topology: {"cpus": {"n", "possible", "present", "online", "isolated": CPU lists; "node",
  *   "package", "core", "cache", "smt", "capacity": [by CPU id]}, "nics": [{"name", "driver",
  * "node", "queues", "up", "rps", "device": whether it has one}], "irqs": [{"irq", "nic", "queue",
- * "role", "managed", "shared", "affinity", "effective": CPU lists or null, "name", "identity"}],
+ * "role", "managed", "shared", "banned" (only where true), "affinity", "effective": CPU lists or null,
+ *   "name", "identity"}],
  *   "policies": [{"policy", "cpus", "active", "driver", "governor", "governors", "epp", "epps":
  * text or null, "identity"}], "flags": names of those that are true, "rivals"}
  *

@@ -22,6 +22,8 @@ struct trace_reader {
 	struct values values;
 	int64_t boot_offset;
 	bool torn;
+	int64_t number; /* of the tick read last; 0: none, or this recording has no numbers */
+	uint64_t ticks;
 	struct trace_lines lines;
 	unsigned line;                   /* the number of the one read last */
 	const struct trace_field *field; /* whose runs are being read */

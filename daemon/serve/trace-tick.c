@@ -594,11 +594,33 @@ static int by_jansson(struct trace_reader *r, const struct trace_member *m,
 	return k;
 }
 
-/* "t", "boot" and "topology" were taken before, whatever their place in the line. */
+/* Differences do not show that a line is missing, or there twice; its number does. */
+static int take_number(struct trace_reader *r, const struct trace_member *n,
+		       struct trace_fault *fault)
+{
+	int64_t number = 0;
+	int k;
+
+	/* The first recordings have none. */
+	if (!n)
+		return r->number == 0 ? 0 : trace_fault(fault, "n: the tick has no number");
+	k = one_number(n->value, "n", 1, INT64_MAX, &number, fault);
+	if (k < 0)
+		return k;
+	if (r->ticks > 0 && (r->number == 0 || number != r->number + 1))
+		return trace_fault(
+			fault, "n: tick %lld follows tick %lld: lines are missing, or there twice",
+			(long long)number, (long long)r->number);
+	r->number = number;
+	return 0;
+}
+
+/* "t", "n", "boot" and "topology" were taken before, whatever their place in the line. */
 static int take_member(struct trace_reader *r, const struct trace_member *m,
 		       struct trace_fault *fault)
 {
-	if (slice_is(m->key, "t") || slice_is(m->key, "boot") || slice_is(m->key, "topology"))
+	if (slice_is(m->key, "t") || slice_is(m->key, "n") || slice_is(m->key, "boot") ||
+	    slice_is(m->key, "topology"))
 		return 0;
 	for (size_t i = 0; i < ELEMENTSOF(members); i++) {
 		if (!slice_is(m->key, members[i].key))
@@ -630,6 +652,10 @@ int trace_take_line(struct trace_reader *r, struct slice line, struct trace_faul
 		return trace_fault(fault, "more than %d keys", MEMBERS_MAX);
 	if (n < 0)
 		return -EILSEQ;
+	k = take_number(r, find(m, n, "n"), fault);
+	if (k < 0)
+		return k;
+	r->ticks++;
 	topology = find(m, n, "topology");
 	r->tick.discovered = topology != NULL;
 	if (topology)

@@ -13,6 +13,7 @@ struct trace_writer {
 	struct trace_mask mask;
 	bool begun;
 	uint64_t bytes;
+	json_int_t ticks;
 
 	/* What the reader knows by now. */
 	struct snapshot *last; /* a counter that could not be read keeps its last figure */
@@ -495,6 +496,7 @@ static void note_clocks(struct trace_writer *w, struct line *l, const struct sna
 	int64_t offset = (int64_t)(s->boot_usec - s->mono_usec);
 
 	set(l, "t", json_integer((json_int_t)(s->mono_usec - w->last->mono_usec)));
+	set(l, "n", json_integer(++w->ticks));
 	w->last->mono_usec = s->mono_usec;
 	if (llabs(offset - w->boot_offset) < BOOT_SLACK_USEC)
 		return;

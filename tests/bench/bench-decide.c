@@ -140,16 +140,26 @@ struct noise {
 	double spread; /* standard deviation of its logarithm */
 	double memory; /* of a tick in the next */
 	double quiet;  /* share of the ticks without any */
+	/* Spells of it with nothing between them: their mean lengths in ticks, of geometric
+	 * distributions; 0: one spell without an end */
+	double spell, pause;
 };
 
-static void make_noise(struct direct *d, const struct noise *n, double *state)
+struct noise_state {
+	double level;
+	bool paused;
+};
+
+static void make_noise(struct direct *d, const struct noise *n, struct noise_state *s)
 {
 	struct receive_cpu *c = &d->r.cpu[0];
 	double share, runs = 1000, packets = 50000;
 
-	*state = n->memory * *state + sqrt(1 - n->memory * n->memory) * receive_normal(&d->r);
-	share = n->mean * exp(n->spread * *state - n->spread * n->spread / 2);
-	if (receive_random(&d->r) < n->quiet)
+	s->level = n->memory * s->level + sqrt(1 - n->memory * n->memory) * receive_normal(&d->r);
+	share = n->mean * exp(n->spread * s->level - n->spread * n->spread / 2);
+	if (n->spell > 0 && receive_random(&d->r) < 1 / (s->paused ? n->pause : n->spell))
+		s->paused = !s->paused;
+	if (s->paused || receive_random(&d->r) < n->quiet)
 		share = 0;
 	share = MIN(share, 0.95);
 	packets *= 1 + 0.1 * receive_normal(&d->r);
@@ -168,14 +178,14 @@ static void bench_chance(const struct noise *n, unsigned trials)
 {
 	unsigned kept = 0, ended = 0;
 	uint64_t ticks = 0;
-	double state = 0;
+	struct noise_state state = {};
 	struct direct d;
 
 	direct_start(&d, 250, 2, 1, 7);
 	d.no_plant = true;
 	d.changes_per_hour = 0;
 	/* Ticks are bounded too: some noise crosses a threshold once in a long while. */
-	while (ended < trials && ticks++ < (uint64_t)trials * 100) {
+	while (ended < trials && ticks++ < (uint64_t)trials * 1000) {
 		make_noise(&d, n, &state);
 		direct_see(&d);
 		direct_run(&d, 1);
@@ -194,19 +204,28 @@ static void bench_chance(const struct noise *n, unsigned trials)
 static void bench_all_chance(unsigned trials)
 {
 	static const struct noise noises[] = {
-		{"squeezes, steady", SYMPTOM_SQUEEZED, 0.3, 0.1, 0, 0},
-		{"squeezes, wild", SYMPTOM_SQUEEZED, 0.1, 1, 0, 0},
-		{"squeezes, wild, 3 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.7, 0},
-		{"squeezes, wild, 10 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.9, 0},
-		{"squeezes, wild, 50 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.98, 0},
-		{"squeezes in every other tick", SYMPTOM_SQUEEZED, 0.1, 1, 0, 0.5},
-		{"drops, steady", SYMPTOM_BACKLOG_DROP, 0.01, 0.1, 0, 0},
-		{"drops, wild", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0},
-		{"drops, wild, 3 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.7, 0},
-		{"drops, wild, 10 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.9, 0},
-		{"drops, wild, 50 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.98, 0},
-		{"drops in every other tick", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0.5},
-		{"drops in every fifth tick", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0.8},
+		{"squeezes, steady", SYMPTOM_SQUEEZED, 0.3, 0.1, 0, 0, 0, 0},
+		{"squeezes, wild", SYMPTOM_SQUEEZED, 0.1, 1, 0, 0, 0, 0},
+		{"squeezes, wild, 3 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.7, 0, 0, 0},
+		{"squeezes, wild, 10 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.9, 0, 0, 0},
+		{"squeezes, wild, 50 s memory", SYMPTOM_SQUEEZED, 0.1, 1, 0.98, 0, 0, 0},
+		{"squeezes in every other tick", SYMPTOM_SQUEEZED, 0.1, 1, 0, 0.5, 0, 0},
+		{"drops, steady", SYMPTOM_BACKLOG_DROP, 0.01, 0.1, 0, 0, 0, 0},
+		{"drops, wild", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0, 0, 0},
+		{"drops, wild, 3 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.7, 0, 0, 0},
+		{"drops, wild, 10 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.9, 0, 0, 0},
+		{"drops, wild, 50 s memory", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0.98, 0, 0, 0},
+		{"drops in every other tick", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0.5, 0, 0},
+		{"drops in every fifth tick", SYMPTOM_BACKLOG_DROP, 0.01, 1, 0, 0.8, 0, 0},
+		{"squeezes, 10 s of 60", SYMPTOM_SQUEEZED, 0.3, 0.1, 0, 0, 10, 50},
+		{"squeezes, 30 s of 5 min", SYMPTOM_SQUEEZED, 0.3, 0.1, 0, 0, 30, 270},
+		{"drops, 5 s of 30", SYMPTOM_BACKLOG_DROP, 0.01, 0.1, 0, 0, 5, 25},
+		{"drops, 10 s of 2 min", SYMPTOM_BACKLOG_DROP, 0.01, 0.1, 0, 0, 10, 110},
+		{"drops, 60 s of 10 min", SYMPTOM_BACKLOG_DROP, 0.01, 0.1, 0, 0, 60, 540},
+		{"drops, sparse, 20 s of 2 min", SYMPTOM_BACKLOG_DROP, 0.02, 1, 0, 0.6, 20, 100},
+		{"drops, sparse, 60 s of 5 min", SYMPTOM_BACKLOG_DROP, 0.02, 1, 0, 0.6, 60, 240},
+		{"drops, sparse, 3 min of 10", SYMPTOM_BACKLOG_DROP, 0.02, 1, 0, 0.7, 180, 420},
+		{"drops, lone ones in spells", SYMPTOM_BACKLOG_DROP, 0.02, 1, 0, 0.85, 90, 300},
 	};
 
 	printf("chance on stationary noise            trials     kept                ticks each\n");
@@ -275,8 +294,13 @@ static void bench_allocations(void)
 
 int main(int argc, char **argv)
 {
+	/* "bench-decide TRIALS": chance alone, with so many. */
 	unsigned trials = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
 
+	if (argc > 1) {
+		bench_all_chance(trials);
+		return 0;
+	}
 	bench_causes();
 	bench_all_chance(trials);
 	bench_allocations();

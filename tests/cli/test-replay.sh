@@ -66,10 +66,22 @@ ok $? "no file named is a usage error"
 "$ctl" replay Makefile >"$dir/out" 2>&1
 [ $? -eq 1 ] && grep -q "Makefile:1: " "$dir/out"
 ok $? "a file that is no recording, by line"
-(head -5 tests/replay/suspend.trace && echo '{"t":1,"cpu":{"processed":[[9,1]]}}') >"$dir/bad.trace"
+(head -5 tests/replay/suspend.trace && echo '{"t":1,"n":5,"cpu":{"processed":[[9,1]]}}') >"$dir/bad.trace"
 "$ctl" replay "$dir/bad.trace" >"$dir/out" 2>&1
 [ $? -eq 1 ] && grep -q "bad.trace:6: processed: 9 is outside 0 … 3" "$dir/out"
 ok $? "a CPU that the host does not have, by line"
+head -1 tests/replay/suspend.trace >"$dir/head.trace"
+"$ctl" replay "$dir/head.trace" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q "no tick in this recording" "$dir/out"
+ok $? "a recording without a tick is an error"
+sed '5{p}' tests/replay/suspend.trace >"$dir/twice.trace"
+"$ctl" replay "$dir/twice.trace" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q "twice.trace:6: n: tick 4 follows tick 4" "$dir/out"
+ok $? "a line that stands twice is refused"
+sed 5d tests/replay/suspend.trace >"$dir/gap.trace"
+"$ctl" replay "$dir/gap.trace" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q "gap.trace:5: n: tick 5 follows tick 3" "$dir/out"
+ok $? "and so is one that is missing"
 head -c -20 tests/replay/suspend.trace >"$dir/torn.trace"
 "$ctl" replay "$dir/torn.trace" >"$dir/out" 2>&1
 [ $? -eq 0 ] && grep -q "the last line broke off" "$dir/out"

@@ -311,6 +311,7 @@ static void make_nic(struct machine *m, unsigned n)
 		const struct cpuset none = {};
 
 		write_mask(m, PATH("%s/queues/rx-%u/rps_cpus", dir, q), &none);
+		tree_write(m->tree, PATH("%s/queues/rx-%u/rps_flow_cnt", dir, q), "0\n");
 		tree_mkdir(m->tree, PATH("%s/queues/tx-%u", dir, q));
 	}
 	link_relative(m, PATH("sys/class/net/%s", nic->name), dir);
@@ -516,6 +517,7 @@ static void make_settings(struct machine *m)
 		{"proc/sys/net/core/netdev_budget_usecs", "8000", false},
 		{"proc/sys/net/core/dev_weight", "64", false},
 		{"proc/sys/net/core/netdev_max_backlog", "1000", false},
+		{"proc/sys/net/core/rps_sock_flow_entries", "0", false},
 		{"proc/sys/net/core/busy_poll", "0", false},
 		{"proc/sys/net/core/busy_read", "0", false},
 		{"proc/sys/net/core/busy_read_follow", "0", true},

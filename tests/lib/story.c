@@ -68,19 +68,49 @@ static void squeeze(struct machine *m, unsigned second)
 	calm(m, 1);
 }
 
-/* Somebody makes the change when it is due, and it is what was needed. */
+/* Somebody makes each change when it is due: it is made, withdrawn to confirm it, and made again. */
+static bool is_made(struct machine *m, unsigned second, const char *path, const char *to,
+		    const char *from)
+{
+	if (second == 17 || second == 34)
+		tree_write(m->tree, path, to);
+	if (second == 28)
+		tree_write(m->tree, path, from);
+	return (second >= 17 && second < 28) || second >= 34;
+}
+
+/* … and it is what was needed. */
 static void squeezed_and_cured(struct machine *m, unsigned second)
 {
-	if (second <= 10 || second > 50) {
+	if (second <= 10 || second > 60)
 		calm(m, 0);
-		return;
-	}
-	if (second == 17)
-		tree_write(m->tree, "proc/sys/net/core/netdev_budget", "450\n");
-	if (second < 17)
-		squeeze(m, second);
-	else
+	else if (is_made(m, second, "proc/sys/net/core/netdev_budget", "450\n", "300\n"))
 		arrive(m, 0, 28900 + 7 * (second % 13), 80, 50);
+	else
+		squeeze(m, second);
+}
+
+/* 100 NIC packets a run, most runs squeezed: their time is up. A jiffy more of it, and the runs end
+ * by themselves, with fewer of them for the same packets. */
+static void time_is_up_and_cured(struct machine *m, unsigned second)
+{
+	unsigned cpu;
+
+	if (second <= 10 || second > 60) {
+		calm(m, 0);
+	} else if (is_made(m, second, "proc/sys/net/core/netdev_budget_usecs", "12000\n",
+			   "8000\n")) {
+		arrive(m, 0, 9900 + 3 * (second % 13), 60, 40);
+	} else {
+		cpu = arrive(m, 0, 9900 + 3 * (second % 13), 100, 60);
+		m->cpu[cpu].squeezed += 79 + second % 3;
+	}
+}
+
+static void with_hz_250(struct machine *m)
+{
+	one_cpu_each(m);
+	tree_write(m->tree, "boot/config-6.12.117+deb13-amd64", "CONFIG_HZ=250\n");
 }
 
 /* The same, but nobody listens. */
@@ -172,16 +202,24 @@ static void stall_line(struct machine *m)
 	}
 
 const struct story stories[] = {
-	{"squeezed-packets", 65, true, HOST, one_cpu_each, squeezed_and_cured},
-	{"squeezed-unheard", 60, false, HOST, one_cpu_each, squeezed_for_long},
-	{"drops-no-cure", 50, true, HOST, one_cpu_each, drops_without_cure},
-	{"hot-cpu", 45, true, HOST, all_on_cpu_0, one_cpu_takes_all},
-	{"nohz", 75, false, HOST, nohz_lines, only_calm},
-	{"suspend", 30, false, HOST, one_cpu_each, suspended},
-	{"hotplug", 45, false, HOST, one_cpu_each, hotplug},
-	{"stalled", 30, false, HOST, stall_line, squeezed_for_long},
+	{"squeezed-packets", 75, true, HOST, one_cpu_each, squeezed_and_cured, NULL},
+	{"squeezed-unheard", 60, false, HOST, one_cpu_each, squeezed_for_long, NULL},
+	{"drops-no-cure", 50, true, HOST, one_cpu_each, drops_without_cure, NULL},
+	{"hot-cpu", 45, true, HOST, all_on_cpu_0, one_cpu_takes_all, NULL},
+	{"nohz", 75, false, HOST, nohz_lines, only_calm, NULL},
+	{"suspend", 30, false, HOST, one_cpu_each, suspended, NULL},
+	{"hotplug", 45, false, HOST, one_cpu_each, hotplug, NULL},
+	{"stalled", 30, false, HOST, stall_line, squeezed_for_long, NULL},
+	{"squeezed-time", 75, true, HOST, with_hz_250, time_is_up_and_cured,
+	 "netdev_budget = [300, 1200];\nnetdev_budget_usecs = [8000, 24000];\n"
+	 "objective = \"cpu\";\n"},
 };
 const size_t n_stories = ELEMENTSOF(stories);
+
+const char *story_profile_of(const struct story *story)
+{
+	return story->profile ?: story_profile;
+}
 
 void story_play(const struct story *story, void (*start)(struct machine *m, void *userdata),
 		void (*tick)(void *userdata), void *userdata)

@@ -17,6 +17,7 @@ struct story {
 	struct machine_spec spec;
 	void (*begin)(struct machine *m); /* before the first look; may be NULL */
 	void (*second)(struct machine *m, unsigned second);
+	const char *profile; /* its file; NULL: story_profile */
 };
 
 extern const struct story stories[];
@@ -26,5 +27,6 @@ extern const size_t n_stories;
 void story_play(const struct story *story, void (*start)(struct machine *m, void *userdata),
 		void (*tick)(void *userdata), void *userdata);
 
-/* The profile that goes with them, as a file: three ranges, and `spread` for all NICs. */
+const char *story_profile_of(const struct story *story);
+/* The profile that goes with most of them, as a file: three ranges, and `spread` for all NICs. */
 extern const char story_profile[];

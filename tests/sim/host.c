@@ -20,13 +20,20 @@ static uint64_t stat_ticks(uint64_t ns)
 
 /* ---- live ---- */
 
-static void count_verdict(const char *text, unsigned *kept, unsigned *without_effect,
-			  unsigned *worse, unsigned *inconclusive)
+/* One of each verdict, and no other. */
+static void count_verdict(const struct trial_verdict *v, unsigned *kept, unsigned *without_effect,
+			  unsigned *worse, unsigned *inconclusive, unsigned *fallen_back)
 {
-	*kept += strstr(text, "kept") != NULL;
-	*without_effect += strstr(text, "no effect") != NULL;
-	*worse += strstr(text, "worse") != NULL;
-	*inconclusive += strstr(text, "inconclusive") != NULL;
+	unsigned *count = streq(v->verdict, "kept")           ? kept
+			  : streq(v->verdict, "no effect")    ? without_effect
+			  : streq(v->verdict, "worse")        ? worse
+			  : streq(v->verdict, "inconclusive") ? inconclusive
+			  : streq(v->verdict, "fallen back")  ? fallen_back
+							      : NULL;
+
+	if (!count)
+		abort();
+	++*count;
 }
 
 static void listen(void *userdata, const struct engine_event *ev)
@@ -40,9 +47,11 @@ static void listen(void *userdata, const struct engine_event *ev)
 	}
 	if (ev->kind == EVENT_VERDICT) {
 		l->verdicts++;
-		if (!strstr(l->text, "kept"))
+		if (l->kept == 0)
 			snprintf(l->text, sizeof(l->text), "at %u: %s", l->ticks, ev->text);
-		count_verdict(ev->text, &l->kept, &l->without_effect, &l->worse, &l->inconclusive);
+		snprintf(l->last_text, sizeof(l->last_text), "%s", ev->text);
+		count_verdict(ev->verdict, &l->kept, &l->without_effect, &l->worse,
+			      &l->inconclusive, &l->fallen_back);
 	}
 }
 
@@ -314,6 +323,14 @@ void direct_see(struct direct *d)
 	}
 }
 
+/* Thresholds that were crossed in this tick. */
+static void count_entered(struct direct *d)
+{
+	for (unsigned i = 0; i < d->out->n_reports; i++)
+		d->entered += d->out->report[i].since_usec == d->now_usec &&
+			      d->out->report[i].symptom != SYMPTOM_BLIND;
+}
+
 static void execute(struct direct *d, const struct change *c)
 {
 	struct result r = {.outcome = c->advice_only ? OUTCOME_ADVISED : OUTCOME_DONE};
@@ -354,10 +371,11 @@ void direct_run(struct direct *d, unsigned seconds)
 			.moves_per_round = d->moves_per_round,
 		};
 		decide(d->decider, &in, &d->out);
+		count_entered(d);
 		if (d->out->has_verdict) {
 			d->verdicts++;
-			count_verdict(d->out->verdict.text, &d->kept, &d->without_effect, &d->worse,
-				      &d->inconclusive);
+			count_verdict(&d->out->verdict, &d->kept, &d->without_effect, &d->worse,
+				      &d->inconclusive, &d->fallen_back);
 		}
 		for (unsigned i = 0; i < d->out->n_changes; i++)
 			execute(d, &d->out->change[i]);

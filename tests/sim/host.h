@@ -27,9 +27,10 @@ struct live {
 	unsigned ticks;      /* since start */
 	unsigned writes;     /* changes that the engine made, since start */
 	unsigned last_write; /* tick of the newest */
-	unsigned verdicts, kept, without_effect, worse, inconclusive;
-	char text[512]; /* of the newest verdict, or of the first that was "kept" */
-	bool slept;     /* the next tick follows a suspend */
+	unsigned verdicts, kept, without_effect, worse, inconclusive, fallen_back;
+	char text[512];      /* of the newest verdict, or of the first that was "kept" */
+	char last_text[512]; /* of the newest verdict */
+	bool slept;          /* the next tick follows a suspend */
 };
 
 /* A machine with the plant on it (HZ=250), without queues. */
@@ -59,8 +60,9 @@ struct direct {
 	uint64_t now_usec;
 	unsigned changes_per_hour, moves_per_round;
 	unsigned ticks, writes, last_write;
-	unsigned verdicts, kept, without_effect, worse, inconclusive;
-	bool no_plant; /* the test moves the counters of `r` itself, and calls direct_see() */
+	unsigned verdicts, kept, without_effect, worse, inconclusive, fallen_back;
+	unsigned entered; /* symptoms, of those that a limit causes */
+	bool no_plant;    /* the test moves the counters of `r` itself, and calls direct_see() */
 };
 
 /* N_CPUS CPUs, a NIC "eth0" with N_QUEUES queues of which queue n fires on CPU n; an HZ=250 kernel

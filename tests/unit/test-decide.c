@@ -143,13 +143,26 @@ START_TEST(change_that_helps_is_kept_and_writing_ends)
 	plant_run(&p, 10);
 	squeeze_cpu0(290);
 	for (unsigned i = 0; i < 300; i++) {
-		if (p.values.host[TUNABLE_NETDEV_BUDGET].number > 300)
-			p.cpu[0].squeezes = 1;
+		p.cpu[0].squeezes = p.values.host[TUNABLE_NETDEV_BUDGET].number > 300 ? 1 : 80;
 		plant_run(&p, 1);
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
-	ck_assert_uint_eq(p.writes, 1);
+	ck_assert_uint_eq(p.writes, 3); /* made, withdrawn, made again */
 	ck_assert(!plant_report(&p, SYMPTOM_SQUEEZED));
+}
+END_TEST
+
+/* The squeezes end just when the change is made, and do not come back when it is withdrawn. */
+START_TEST(coincidence_is_no_success)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.cpu[0].squeezes = 1;
+	plant_run(&p, 60);
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_uint_eq(p.writes, 2);
 }
 END_TEST
 
@@ -454,13 +467,12 @@ START_TEST(softirqs_that_starve_tasks_lower_the_budget)
 	p.cpu[0].softirq = 0.7;
 	p.cpu[0].busy = 0.99;
 	p.psi = 0.5;
-	for (unsigned i = 0; i < 40; i++) {
-		if (p.values.host[TUNABLE_NETDEV_BUDGET].number < 900)
-			p.psi = 0.05;
+	for (unsigned i = 0; i < 60; i++) {
+		p.psi = p.values.host[TUNABLE_NETDEV_BUDGET].number < 900 ? 0.05 : 0.5;
 		plant_run(&p, 1);
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 600);
-	ck_assert_uint_eq(p.writes, 1);
+	ck_assert_uint_eq(p.writes, 3);
 }
 END_TEST
 
@@ -578,7 +590,8 @@ START_TEST(steps_without_effect_are_followed_by_the_next)
 		plant_run(&p, 1);
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 5062);
-	ck_assert_uint_eq(p.writes, 4); /* 1500, 2250, 3375, 5062 */
+	/* 1500, 2250, 3375, 5062; withdrawn to 1000, and 5062 again */
+	ck_assert_uint_eq(p.writes, 6);
 }
 END_TEST
 
@@ -611,7 +624,7 @@ START_TEST(rare_drops_are_judged_by_exposure)
 		plant_run(&p, 1);
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 2250);
-	ck_assert_uint_eq(p.writes, 2);
+	ck_assert_uint_eq(p.writes, 4); /* 1500, 2250; withdrawn until the drops were back */
 }
 END_TEST
 
@@ -629,7 +642,7 @@ END_TEST
 START_TEST(fewer_drops_are_not_dearer_packets)
 {
 	plant_run(&p, 10);
-	for (unsigned i = 0; i < 60; i++) {
+	for (unsigned i = 0; i < 90; i++) {
 		bool raised = p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number > 1000;
 
 		p.cpu[2] = (struct plant_cpu){.packets = raised ? 20000 : 5000,
@@ -640,7 +653,7 @@ START_TEST(fewer_drops_are_not_dearer_packets)
 		plant_run(&p, 1);
 	}
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_MAX_BACKLOG].number, 1500);
-	ck_assert_uint_eq(p.writes, 1);
+	ck_assert_uint_eq(p.writes, 3);
 }
 END_TEST
 
@@ -752,6 +765,7 @@ int main(void)
 	tcase_add_test(t, cause_is_unknown_while_most_runs_end_well);
 	tcase_add_test(t, change_without_effect_is_taken_back_and_retired);
 	tcase_add_test(t, change_that_helps_is_kept_and_writing_ends);
+	tcase_add_test(t, coincidence_is_no_success);
 	tcase_add_test(t, vanished_load_is_no_success);
 	tcase_add_test(t, never_above_the_profile_nor_the_kernels_own_limit);
 	tcase_add_test(t, drops_raise_the_backlog);

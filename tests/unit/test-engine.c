@@ -777,6 +777,32 @@ START_TEST(holds_are_above_all_and_the_newest_counts)
 }
 END_TEST
 
+/* A restart under holds: no other profile is applied meanwhile, and the end of a hold while nobody
+ * looked is seen at the first tick. */
+START_TEST(hold_over_a_restart_is_in_force_from_the_start)
+{
+	struct engine_options o = {.config_dirs = dirs, .lock = true, .expected_hold = "b"};
+	uint32_t cookie;
+	pid_t pid;
+
+	boot(&four_cpus, "busy_poll = 10;\nbusy_read = 10;\n");
+	profile("a", "busy_poll = 20;\nbusy_read = 20;\n");
+	profile("b", "busy_poll = 30;\n");
+	o.io = &m->io;
+	ck_assert_int_eq(engine_new(&o, &complaints, &pid, &e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(engine_hold(e, "a", "pid 1", "", &cookie, &complaints), 0);
+	if (_i == 0)
+		ck_assert_int_eq(engine_hold(e, "b", "pid 2", "", &cookie, &complaints), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 30);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+	ck_assert_uint_eq(e->history_serial, 1); /* busy_poll, once */
+	tick();
+	ck_assert_str_eq(engine_profile_name(e), _i == 0 ? "b" : "a");
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), _i == 0 ? 30 : 20);
+}
+END_TEST
+
 static const char *say(const json_t *d, const char *key)
 {
 	return json_string_value(json_object_get(d, key)) ?: "";
@@ -1021,6 +1047,7 @@ int main(void)
 	tcase_add_test(t, profile_by_packet_rate);
 	tcase_add_test(t, chosen_profile_that_became_bad_keeps_the_running_one);
 	tcase_add_test(t, holds_are_above_all_and_the_newest_counts);
+	tcase_add_loop_test(t, hold_over_a_restart_is_in_force_from_the_start, 0, 2);
 	tcase_add_test(t, story_of_a_trial_that_did_not_help);
 	tcase_add_test(t, story_of_a_change_that_somebody_overrode);
 	tcase_add_test(t, stories_outlive_a_full_history);

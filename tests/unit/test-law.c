@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "decide/low-rate.h"
 #include "decide/trial.h"
+#include "decide/verify.h"
 #include "lib/run.h"
 
 static char *section; /* with single blanks for all white space, without the macros of lines */
@@ -121,6 +122,11 @@ END_TEST
 START_TEST(trial)
 {
 	expect("%d ticks of baseline", BASELINE_TICKS);
+	expect("withdrawn until %d of them came back, for %d ticks at most, and made again for %d",
+	       RARE_EVENTS_MIN, RARE_TICKS, RARE_TICKS);
+	expect("for %g %% of its time in interrupts and softirqs that was not in any tick of the "
+	       "baseline, for %d ticks in a row",
+	       percent(SATURATED), WORSE_TICKS);
 	expect("One change, and %d ticks for it to settle", SETTLE_TICKS);
 	expect("%d ticks of judgement", JUDGE_TICKS);
 	expect("the median fell by %g %%, a rank-sum test gives chance less than %g %%",
@@ -135,8 +141,14 @@ START_TEST(trial)
 	expect("by %g %%, CPU time by %g %%", percent(EFFECT_MIN), percent(CPU_EFFECT_MIN));
 	expect("%d ticks without a reading", PATIENCE_TICKS);
 	expect("counted over %d ticks before and %d after", RARE_BASELINE_TICKS, RARE_TICKS);
-	expect("for %g %% of its time in softirq that was not before, for %d ticks in a row",
-	       percent(SATURATED), WORSE_TICKS);
+}
+END_TEST
+
+START_TEST(proofs)
+{
+	expect("at %g %% of its highest frequency or more", percent(FREQUENCY_NEAR));
+	for (int p = PROOF_UNVERIFIABLE; p <= PROOF_CONTRADICTED; p++)
+		expect("%s", proof_to_string((enum proof)p));
 }
 END_TEST
 
@@ -147,6 +159,9 @@ START_TEST(rails)
 	expect("the next one waits %u seconds", seconds(RETRY_USEC));
 	expect("theirs, after %d times for good", OVERRIDDEN_MAX);
 	expect("after %d such turns retired", REVERSALS_MAX);
+	expect("saturated for %d ticks in a row that was not before the trial", FALLBACK_TICKS);
+	expect("tried again after %u seconds, and retired after %d such turns", seconds(DWELL_USEC),
+	       FALLBACKS_MAX);
 }
 END_TEST
 
@@ -179,6 +194,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, thresholds);
 	tcase_add_test(t, trial);
+	tcase_add_test(t, proofs);
 	tcase_add_test(t, rails);
 	tcase_add_test(t, levers);
 	return run_suite("law", t);

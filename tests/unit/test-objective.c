@@ -104,11 +104,11 @@ START_TEST(cure_that_gains_the_objective_stays)
 
 	after.squeezes = 1;
 	after.softirq = 0.4;
-	run(40, OBJECTIVE_CPU, &squeezed, &after);
+	run(60, OBJECTIVE_CPU, &squeezed, &after);
 	expect("kept",
 	       "squeezed went from 80 % to 1 %; CPU time per packet from 17.2 µs to 13.8 µs");
 	ck_assert_int_eq(BUDGET, 450);
-	ck_assert_uint_eq(p.writes, 1);
+	ck_assert_uint_eq(p.writes, 3);
 }
 END_TEST
 
@@ -189,6 +189,20 @@ START_TEST(tasks_that_wait_longer_send_it_back)
 	}
 	expect("worse", "tasks' wait for a CPU from 10 % to 15 %");
 	ck_assert_int_eq(BUDGET, 300);
+}
+END_TEST
+
+/* A rise of the objective by a sixth, and no cure: no step further on that road. */
+START_TEST(rise_without_a_cure_ends_the_search)
+{
+	struct plant_cpu after = squeezed;
+
+	after.softirq = 0.58;
+	run(120, OBJECTIVE_CPU, &squeezed, &after);
+	expect("no effect", "the profile's objective got worse");
+	ck_assert_int_eq(BUDGET, 300);
+	ck_assert_uint_le(highest, 1000); /* the backlog's own value; the budget stayed at 450 */
+	ck_assert_uint_eq(p.writes, 2);
 }
 END_TEST
 
@@ -327,6 +341,7 @@ int main(void)
 	tcase_add_test(t, objective_of_the_symptom_itself);
 	tcase_add_test(t, without_pressure_information_the_symptom_decides);
 	tcase_add_test(t, tasks_that_wait_longer_send_it_back);
+	tcase_add_test(t, rise_without_a_cure_ends_the_search);
 	tcase_add_test(t, noisy_objective_is_told_by_withdrawing);
 	tcase_add_loop_test(t, softirqs_that_wait, 0, 5);
 	tcase_add_test(t, without_schedstat_the_symptom_decides);

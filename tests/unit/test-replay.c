@@ -21,19 +21,27 @@
 static struct config_tree files;
 static struct profile *profile;
 
+/* The profile of a story is in force, and loaded. */
+static void use_profile(const struct story *story)
+{
+	tree_write(files.tree, "vendor/profiles/story.conf", story_profile_of(story));
+	profile_free(profile);
+	profile = NULL;
+	profile_load(files.dirs, "story", &profile, &files.complaints);
+	expect_silence(&files);
+}
+
 static void setup(void)
 {
 	config_tree_init(&files);
-	tree_write(files.tree, "vendor/profiles/story.conf", story_profile);
 	tree_write(files.tree, "vendor/softnetd.conf",
 		   "profile = \"story\";\nmode = \"advise\";\n");
-	profile_load(files.dirs, "story", &profile, &files.complaints);
-	expect_silence(&files);
 }
 
 static void teardown(void)
 {
 	profile_free(profile);
+	profile = NULL;
 	config_tree_done(&files);
 }
 
@@ -171,6 +179,7 @@ static void scene_done(struct scene *s)
 
 static void play(struct scene *s, const struct story *story)
 {
+	use_profile(story);
 	story_play(story, start, tick, s);
 	fclose(s->recording);
 	if (s->said)
@@ -245,7 +254,12 @@ START_TEST(changes_are_answered_by_what_the_recording_shows)
 		text = replayed(s.text, s.size, NULL);
 		if (streq(stories[i].name, "squeezed-packets")) {
 			ck_assert_ptr_nonnull(strstr(text, "300 > 450, done"));
+			ck_assert_ptr_nonnull(strstr(text, "450 > 300, done"));
 			ck_assert_ptr_nonnull(strstr(text, "netdev_budget: kept"));
+		} else if (streq(stories[i].name, "squeezed-time")) {
+			ck_assert_ptr_nonnull(strstr(text, "8000 > 12000, done"));
+			ck_assert_ptr_nonnull(strstr(text, "netdev_budget_usecs: kept"));
+			ck_assert_ptr_nonnull(strstr(text, "CPU time per packet from"));
 		} else if (streq(stories[i].name, "drops-no-cure")) {
 			ck_assert_ptr_nonnull(strstr(text, "1000 > 1500, done"));
 			ck_assert_ptr_nonnull(strstr(text, "netdev_max_backlog: no effect"));

@@ -214,14 +214,17 @@ END_TEST
 static void man_entry(FILE *f, const struct tunable *t)
 {
 	const char *unit = streq(t->unit, "µs") ? "\\(mcs" : t->unit;
-	const char *hole = t->path ? strchr(t->path, '%') : NULL;
 
 	fprintf(f, ".TP\n.B %s\n%s\n.br\n", t->id, t->doc);
-	if (hole)
-		fprintf(f, "/%.*s%s%s\n.br\n", (int)(hole - t->path), t->path,
-			hole[1] == 's' ? "NIC" : "N", hole + 2);
-	else if (t->path)
-		fprintf(f, "/%s\n.br\n", t->path);
+	if (t->path) {
+		fputc('/', f);
+		for (const char *c = t->path; *c; c++)
+			if (*c == '%')
+				fputs(*++c == 's' ? "NIC" : "N", f);
+			else
+				fputc(*c, f);
+		fputs("\n.br\n", f);
+	}
 	if (t->netlink)
 		fprintf(f, "netlink: %s\n.br\n", t->netlink);
 	if (t->type == VALUE_NUMBER && t->words) {
@@ -230,12 +233,17 @@ static void man_entry(FILE *f, const struct tunable *t)
 	} else if (t->type == VALUE_NUMBER || t->type == VALUE_LATENCY || t->type == VALUE_SCHED) {
 		fprintf(f, "%lld to %lld%s%s%s", (long long)t->min, (long long)t->max,
 			*unit ? " " : "", unit,
-			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies" : "");
+			t->granularity == GRANULARITY_JIFFY ? ", in whole jiffies"
+			: t->granularity == GRANULARITY_POWER_OF_TWO
+				? ", rounded up to a power of two"
+				: "");
 		if (t->type == VALUE_LATENCY)
 			fprintf(f, ", or n/a");
-	} else if (t->type == VALUE_CPUS) {
+	} else if (t->type == VALUE_CPUS || t->type == VALUE_CPU_MASK) {
 		fprintf(f, "set by %s",
-			t == &tunables[TUNABLE_IRQ_AFFINITY] ? "placement" : "napi_threads");
+			t == &tunables[TUNABLE_IRQ_AFFINITY] ? "placement"
+			: t->type == VALUE_CPU_MASK          ? "rps"
+							     : "napi_threads");
 	} else {
 		for (size_t i = 0; t->known[i]; i++)
 			fprintf(f, "%s%s", i > 0 ? ", " : "", t->known[i]);

@@ -173,6 +173,7 @@ static void same_topology(const struct topology *a, const struct topology *b)
 		ck_assert_int_eq(x->role, y->role);
 		ck_assert_int_eq(x->managed, y->managed);
 		ck_assert_int_eq(x->shared, y->shared);
+		ck_assert_int_eq(x->banned, y->banned);
 		ck_assert_int_eq(x->have_affinity, y->have_affinity);
 		ck_assert_int_eq(x->have_effective, y->have_effective);
 		ck_assert(cpuset_equal(&x->affinity, &y->affinity));
@@ -511,6 +512,10 @@ static const struct {
 	{HEAD "{\"t\":1}x\n", 2, "no JSON"},
 	{HEAD "[]\n", 2, "no JSON object"},
 	{HEAD "{}\n", 2, "t: not a whole number"},
+	{HEAD "{\"t\":1,\"n\":1}\n{\"t\":1,\"n\":1}\n", 3, "tick 1 follows tick 1"},
+	{HEAD "{\"t\":1,\"n\":7}\n{\"t\":1,\"n\":9}\n", 3, "tick 9 follows tick 7"},
+	{HEAD "{\"t\":1,\"n\":7}\n{\"t\":1}\n", 3, "the tick has no number"},
+	{HEAD "{\"t\":1}\n{\"t\":1,\"n\":2}\n", 3, "tick 2 follows tick 0"},
 	{HEAD "{\"t\":1.5}\n", 2, "t: not a whole number"},
 	{HEAD "{\"t\":1e300}\n", 2, "t: not a whole number"},
 	{HEAD "{\"t\":9223372036854775807}\n", 2, "outside"},

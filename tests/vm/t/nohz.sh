@@ -39,8 +39,8 @@ if is_rt; then
 	skip "PREEMPT_RT: a tasklet cannot be left behind"
 	finish
 fi
-if has_lockdep; then
-	skip "lockdep and KASAN: too slow to measure a delay"
+if is_slow; then
+	skip "lockdep, KASAN or KCSAN: too slow to measure a delay"
 	finish
 fi
 trouble mode=late cpu=3 count=40 gap_ms=60

@@ -92,7 +92,7 @@ raised() { [ "$(value netdev_budget)" -gt 1 ]; }
 until_true 40 raised
 ok $? "squeezed: netdev_budget is raised ($(value netdev_budget))"
 kept() { softnetctl history | grep -q 'netdev_budget: kept'; }
-until_true 60 kept
+until_true 120 kept
 ok $? "and kept"
 softnetctl explain | sed 's/^/# /'
 as_nobody softnetctl history | grep -q netdev_budget

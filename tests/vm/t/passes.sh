@@ -40,8 +40,8 @@ if is_rt; then
 	skip "PREEMPT_RT: softirqs run in threads, no passes to count"
 	finish
 fi
-if has_lockdep; then
-	skip "lockdep and KASAN: too slow to count passes by time"
+if is_slow; then
+	skip "lockdep, KASAN or KCSAN: too slow to count passes by time"
 	finish
 fi
 
