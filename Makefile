@@ -112,11 +112,11 @@ SOAK_TICKS ?= 100000
 soak: $(BUILD)/tests/test-soak
 	@SOAK_TICKS=$(SOAK_TICKS) $<
 
-## fuzz: search with libFuzzer, SECONDS_EACH=60 a target (FUZZER=fuzz-softnet: one target)
+## fuzz: search with libFuzzer, SECONDS_EACH=60 a target, or RUNS=N executions (FUZZER=fuzz-softnet: one target)
 SECONDS_EACH ?= 60
 fuzz:
 	@.ci/packages fuzz
-	@tests/fuzz/search $(BUILD) $(SECONDS_EACH) $(FUZZER)
+	@RUNS=$(RUNS) tests/fuzz/search $(BUILD) $(SECONDS_EACH) $(FUZZER)
 
 ## bench: measure ticks on generated machines and print what was measured (no pass or fail)
 bench: all $(addprefix $(BUILD)/tests/bench/,$(BENCHES) load)
