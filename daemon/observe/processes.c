@@ -50,8 +50,7 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 
 		word.at += negative;
 		/* Only nice can be below zero of those that count; the kernel prints it in two digits. */
-		if (field == 3 ||
-		    slice_decimal(word, field == 19 ? INT64_MAX : UINT64_MAX, &v) < 0)
+		if (field == 3 || slice_decimal(word, field == 19 ? INT64_MAX : UINT64_MAX, &v) < 0)
 			continue;
 		got += field == 4 || field == 9 || field == 22 || field == 39 || field == 40 ||
 		       field == 41;
