@@ -290,6 +290,11 @@ START_TEST(what_is_written_comes_back)
 		machine_write(m);
 		if (discovered)
 			watch_rediscover(&w);
+		/* irqbalance leaves one alone from the first look on, and another from the last. */
+		if (second == 0 || discovered) {
+			w.topology->irqbalance_told = true;
+			w.topology->irq[second == 33 ? 2 : 1].banned = true;
+		}
 		watch_read(&w, second % 5 == 0);
 		w.snapshot->kmsg_records_lost = second / 10;
 		w.snapshot->events_lost = second == 11 ? 7 : 0;
