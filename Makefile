@@ -85,7 +85,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TE
 
 # Only objects that a rule above asks for, and never deleted as intermediate.
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 ## run: install what is missing, build, run softnetd on this host in the foreground; Ctrl-C restores
 run:
@@ -112,11 +112,11 @@ SOAK_TICKS ?= 100000
 soak: $(BUILD)/tests/test-soak
 	@SOAK_TICKS=$(SOAK_TICKS) $<
 
-## fuzz: search with libFuzzer, SECONDS_EACH=60 a target (FUZZER=fuzz-softnet: one target)
+## fuzz: search with libFuzzer, SECONDS_EACH=60 a target, or RUNS=N executions (FUZZER=fuzz-softnet: one target)
 SECONDS_EACH ?= 60
 fuzz:
 	@.ci/packages fuzz
-	@tests/fuzz/search $(BUILD) $(SECONDS_EACH) $(FUZZER)
+	@RUNS=$(RUNS) tests/fuzz/search $(BUILD) $(SECONDS_EACH) $(FUZZER)
 
 ## bench: measure ticks on generated machines and print what was measured (no pass or fail)
 bench: all $(addprefix $(BUILD)/tests/bench/,$(BENCHES) load)

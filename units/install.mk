@@ -3,6 +3,8 @@
 
 UNITDIR := $(PREFIX)/lib/systemd/system
 MANDIR  := $(PREFIX)/share/man
+# Where zsh looks for completions that a package brings: Debian has a place of its own.
+ZSHDIR  ?= $(PREFIX)/share/zsh/$(if $(wildcard /etc/debian_version),vendor-completions,site-functions)
 
 INSTALL_FILES := \
 	$(BUILD)/softnetd:$(PREFIX)/sbin/softnetd:0755 \
@@ -14,7 +16,7 @@ INSTALL_FILES := \
 	config/org.softnetd1.service:$(PREFIX)/share/dbus-1/system-services/org.softnetd1.service:0644 \
 	config/org.softnetd1.policy:$(PREFIX)/share/polkit-1/actions/org.softnetd1.policy:0644 \
 	config/completion/softnetctl:$(PREFIX)/share/bash-completion/completions/softnetctl:0644 \
-	config/completion/_softnetctl:$(PREFIX)/share/zsh/vendor-completions/_softnetctl:0644 \
+	config/completion/_softnetctl:$(ZSHDIR)/_softnetctl:0644 \
 	config/softnetd.conf:$(PREFIX)/lib/softnetd/softnetd.conf:0644 \
 	$(foreach p,$(wildcard config/profiles/*.conf),$(p):$(PREFIX)/lib/softnetd/profiles/$(notdir $(p)):0644) \
 	$(foreach m,$(wildcard man/*.[1-8]),$(m):$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):0644)

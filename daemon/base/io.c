@@ -57,7 +57,12 @@ static int open_in_root(const struct io *io, const char *path, int flags, mode_t
 
 static int real_open(struct io *io, const char *path, int flags, mode_t mode)
 {
-	return open_in_root(io, path, flags, mode);
+	int fd = open_in_root(io, path, flags, mode);
+
+	/* The umask is the business of whoever started us. A file of somebody else's stays as it is. */
+	if (fd >= 0 && (flags & O_CREAT))
+		(void)fchmod(fd, mode);
+	return fd;
 }
 
 static ssize_t real_read(struct io *io _unused_, int fd, void *buf, size_t size, off_t offset)
@@ -143,7 +148,10 @@ static int real_mkdir(struct io *io, const char *path, mode_t mode)
 
 	if (dir < 0)
 		return dir;
-	return mkdirat(dir, name, mode) < 0 ? -errno : 0;
+	if (mkdirat(dir, name, mode) < 0)
+		return -errno;
+	(void)fchmodat(dir, name, mode, 0);
+	return 0;
 }
 
 /* A captured file is replaced whole and at once, as a kernel file changes: kill -9 in between must

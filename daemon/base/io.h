@@ -21,7 +21,8 @@ struct io;
 struct remote;
 
 struct io_ops {
-	/* FLAGS are open(2)'s; O_CLOEXEC is added. Returns a descriptor that the caller closes. */
+	/* FLAGS are open(2)'s; O_CLOEXEC is added. With O_CREAT the file has MODE afterwards, whatever
+	 * the umask. Returns a descriptor that the caller closes. */
 	int (*open)(struct io *io, const char *path, int flags, mode_t mode);
 	/* OFFSET -1 reads at the current position (character devices such as /dev/kmsg). */
 	ssize_t (*read)(struct io *io, int fd, void *buf, size_t size, off_t offset);
@@ -33,6 +34,7 @@ struct io_ops {
 	int (*sync)(struct io *io, int fd);
 	int (*rename)(struct io *io, const char *from, const char *to);
 	int (*unlink)(struct io *io, const char *path);
+	/* MODE whatever the umask. */
 	int (*mkdir)(struct io *io, const char *path, mode_t mode);
 	/* Terminates BUF; -ENAMETOOLONG when SIZE is too small. */
 	ssize_t (*readlink)(struct io *io, const char *path, char *buf, size_t size);

@@ -207,9 +207,10 @@ static int replay(struct ctl *ctl, const char *path, FILE *in, const struct prof
 	}
 	if (sum.ticks == 0) {
 		json_decref(events.array);
-		return ctl_fail(CTL_FAILED,
-				"%s: there is no tick in this recording: it ended before its first look",
-				path);
+		return ctl_fail(
+			CTL_FAILED,
+			"%s: there is no tick in this recording: it ended before its first look",
+			path);
 	}
 	if (!profile)
 		profile = trace_about(reader)->profile;

@@ -49,7 +49,8 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 		uint64_t v;
 
 		word.at += negative;
-		if (field == 3 || slice_decimal(word, UINT64_MAX, &v) < 0)
+		/* Only nice can be below zero of those that count; the kernel prints it in two digits. */
+		if (field == 3 || slice_decimal(word, field == 19 ? INT64_MAX : UINT64_MAX, &v) < 0)
 			continue;
 		got += field == 4 || field == 9 || field == 22 || field == 39 || field == 40 ||
 		       field == 41;

@@ -8,11 +8,30 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "lib/act-host.h"
+
+/* Points at which a process was killed, no two of them the same: a host, a part of its life, the kind
+ * of death, the number of the operation. In memory that the tests' processes share. */
+enum {
+	IN_CYCLE,
+	IN_WRITE,
+	IN_RESTORE,
+	IN_PAIR,
+	_POINTS_MAX
+};
+static const char *const what_points[] = {
+	[IN_CYCLE] = "before an operation of the cycle",
+	[IN_WRITE] = "halfway through one of its writes",
+	[IN_RESTORE] = "before an operation of the restore",
+	[IN_PAIR] = "in the cycle, and again in the restore",
+};
+static unsigned *points;
+#define POINTS_WANTED 1000
 
 static void silent(enum log_level level _unused_, const char *line _unused_,
 		   void *userdata _unused_)
@@ -80,7 +99,7 @@ START_TEST(whole_cycle)
 }
 END_TEST
 
-static void kill_everywhere(enum epp_kind epp, unsigned kinds, int death)
+static void kill_everywhere(enum epp_kind epp, unsigned kinds, int death, int what)
 {
 	_cleanup_(act_host_freep) struct act_host *h = act_host_new(epp);
 	_cleanup_free_ char *original = host_dump(h);
@@ -90,6 +109,7 @@ static void kill_everywhere(enum epp_kind epp, unsigned kinds, int death)
 
 	for (n = 1; killed; n++) {
 		killed = run_and_kill(h, cycle, kinds, n, death);
+		points[what] += killed;
 		snprintf(when, sizeof(when), "killed at operation %lu", n);
 		expect_originals(h, original, when);
 	}
@@ -99,13 +119,13 @@ static void kill_everywhere(enum epp_kind epp, unsigned kinds, int death)
 
 START_TEST(killed_before_each_operation)
 {
-	kill_everywhere((enum epp_kind)_i, 0, FAULT_DIE_BEFORE);
+	kill_everywhere((enum epp_kind)_i, 0, FAULT_DIE_BEFORE, IN_CYCLE);
 }
 END_TEST
 
 START_TEST(killed_halfway_through_each_write)
 {
-	kill_everywhere((enum epp_kind)_i, FAULT_BIT(FAULT_WRITE), FAULT_DIE_HALFWAY);
+	kill_everywhere((enum epp_kind)_i, FAULT_BIT(FAULT_WRITE), FAULT_DIE_HALFWAY, IN_WRITE);
 }
 END_TEST
 
@@ -119,6 +139,7 @@ START_TEST(restore_killed_at_each_operation)
 	for (unsigned long n = 1; killed; n++) {
 		cycle(h, &h->io);
 		killed = run_and_kill(h, restore, 0, n, FAULT_DIE_BEFORE);
+		points[IN_RESTORE] += killed;
 		snprintf(when, sizeof(when), "restore killed at operation %lu", n);
 		expect_originals(h, original, when);
 	}
@@ -140,6 +161,7 @@ START_TEST(killed_and_killed_again)
 		for (unsigned long k = 1; again; k += 4) {
 			killed = run_and_kill(h, cycle, FAULT_WRITES, n, FAULT_DIE_BEFORE);
 			again = run_and_kill(h, restore, FAULT_WRITES, k, FAULT_DIE_BEFORE);
+			points[IN_PAIR] += killed && again;
 			if (again)
 				run_and_kill(h, restore, FAULT_WRITES, 1 + k % 4, FAULT_DIE_BEFORE);
 			snprintf(when, sizeof(when), "killed at write %lu, restore killed at %lu",
@@ -155,8 +177,13 @@ int main(void)
 	Suite *s = suite_create("crash");
 	TCase *t = tcase_create("kill -9");
 	SRunner *runner;
+	unsigned total = 0;
 	int failed;
 
+	points = mmap(NULL, _POINTS_MAX * sizeof(*points), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (points == MAP_FAILED)
+		return 1;
 	log_set_hook(silent, NULL);
 	host_use_memory();
 	tcase_set_timeout(t, 600);
@@ -170,5 +197,11 @@ int main(void)
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
-	return failed != 0;
+	for (int i = 0; i < _POINTS_MAX; i++) {
+		printf("# killed at %u points %s\n", points[i], what_points[i]);
+		total += points[i];
+	}
+	if (total < POINTS_WANTED)
+		printf("%u points are too few\n", total);
+	return failed != 0 || total < POINTS_WANTED;
 }

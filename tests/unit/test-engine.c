@@ -444,6 +444,55 @@ START_TEST(keep_is_good_for_one_restart)
 }
 END_TEST
 
+/* on_stop was "keep", and is "restore" by the next start: that takes over what was kept, as the last stop
+ * promised, leaves no mark, and its own stop gives the originals back. */
+START_TEST(kept_then_told_to_restore)
+{
+	boot(&four_cpus, "busy_poll = 50;\nbusy_read = 50;\n");
+	tree_write(config, "softnetd.conf",
+		   "mode = \"apply\";\nprofile = \"test\";\non_stop = \"keep\";\n");
+	ck_assert_int_eq(start(), 0);
+	tick();
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert(tree_has(m->tree, "run/softnetd/keep"));
+	engine_free(e);
+	e = NULL;
+	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
+	/* What the profile does not want any more does not wait for that stop. */
+	profile("test", "busy_poll = 50;\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_read"), 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/keep"));
+	tick();
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+	ck_assert(!tree_has(m->tree, "run/softnetd/keep"));
+}
+END_TEST
+
+/* The same, but that start only looks: what it would not have written it gives back. */
+START_TEST(kept_then_told_to_observe)
+{
+	boot(&four_cpus, "busy_poll = 50;\n");
+	tree_write(config, "softnetd.conf",
+		   "mode = \"apply\";\nprofile = \"test\";\non_stop = \"keep\";\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(engine_stop(e), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 50);
+	engine_free(e);
+	e = NULL;
+	tree_write(config, "softnetd.conf",
+		   "mode = \"observe\";\nprofile = \"test\";\non_stop = \"keep\";\n");
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(setting("proc/sys/net/core/busy_poll"), 0);
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+	ck_assert(!tree_has(m->tree, "run/softnetd/keep"));
+}
+END_TEST
+
 /* What a trial has proved stays over such a restart; what was on trial does not. */
 START_TEST(keep_keeps_what_is_proved)
 {
@@ -986,6 +1035,8 @@ int main(void)
 	tcase_add_test(t, foreign_change_is_yielded_to);
 	tcase_add_test(t, narrow_sandbox_is_said_once);
 	tcase_add_test(t, keep_is_good_for_one_restart);
+	tcase_add_test(t, kept_then_told_to_restore);
+	tcase_add_test(t, kept_then_told_to_observe);
 	tcase_add_test(t, keep_keeps_what_is_proved);
 	tcase_add_test(t, keep_does_not_keep_what_is_on_trial);
 	tcase_add_test(t, keep_without_a_stop_proves_nothing);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <check.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,24 @@ START_TEST(the_original_is_entered_once)
 	ck_assert_str_eq(find(again, "pci|a")->previous, "2");
 	ledger_settle(l, TUNABLE_IRQ_AFFINITY, "pci|a");
 	ck_assert_ptr_null(find(l, "pci|a")->previous);
+}
+END_TEST
+
+/* softnetctl get tells originals to everyone, whatever umask the daemon was started with. */
+START_TEST(everyone_may_read_it)
+{
+	_cleanup_(tree_freep) struct tree *t = host_tree();
+	_cleanup_(io_freep) struct io *io = tree_io(t);
+	_cleanup_(ledger_freep) struct ledger *l = NULL;
+	mode_t mode, old = umask(077);
+
+	l = open_ledger(io);
+	ck_assert_int_eq(enter(l, "pci|a", "0-3", "2"), 0);
+	umask(old);
+	ck_assert_int_eq(io->ops->mode(io, FILE_PATH, &mode), 0);
+	ck_assert_uint_eq(mode & 07777, 0644);
+	ck_assert_int_eq(io->ops->mode(io, "run/softnetd", &mode), 0);
+	ck_assert_uint_eq(mode & 07777, 0755);
 }
 END_TEST
 
@@ -490,6 +509,7 @@ int main(void)
 	host_use_memory();
 	tcase_add_test(t, an_entry_survives_the_process);
 	tcase_add_test(t, the_original_is_entered_once);
+	tcase_add_test(t, everyone_may_read_it);
 	tcase_add_test(t, a_write_not_made_is_taken_back);
 	tcase_add_test(t, the_file_goes_with_its_last_entry);
 	tcase_add_test(t, many_entries);

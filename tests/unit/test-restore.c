@@ -141,6 +141,21 @@ START_TEST(what_is_gone_is_skipped)
 }
 END_TEST
 
+/* After hotplug a policy of that number may be one of other CPUs: it never was ours. */
+START_TEST(a_reused_policy_number_is_not_written)
+{
+	struct policy *p = &h->topology->policy[0];
+
+	apply(TUNABLE_GOVERNOR, host_policy(h, 0), "performance");
+	cpuset_remove(&p->cpus, 1);
+	snprintf(p->identity, sizeof(p->identity), "cpus:0");
+	ck_assert_int_eq(restore(), 0);
+	ck_assert_int_eq(item(TUNABLE_GOVERNOR)->verdict, RESTORE_GONE);
+	expect(POLICY "0/scaling_governor", "performance");
+	host_expect_no_ledger(h, "reused");
+}
+END_TEST
+
 /* A broken sysfs shows no interrupts at all: that proves nothing, so the entry is kept. */
 START_TEST(a_blind_topology_drops_nothing)
 {
@@ -326,6 +341,7 @@ int main(void)
 	tcase_add_test(t, again_and_again);
 	tcase_add_test(t, three_ways);
 	tcase_add_test(t, what_is_gone_is_skipped);
+	tcase_add_test(t, a_reused_policy_number_is_not_written);
 	tcase_add_test(t, a_blind_topology_drops_nothing);
 	tcase_add_test(t, another_boot);
 	tcase_add_test(t, a_newer_softnetds_entry_is_kept);

@@ -135,6 +135,13 @@ START_TEST(stat_of_a_task)
 	thread(400, "x", 77, false, SCHED_OTHER, 0);
 	ck_assert_int_eq(task_stat_read(&m->io, 400, &st), 0);
 	ck_assert(!st.kernel_thread && st.nice == -5);
+	/* Found by fuzz-processes: the smallest int64_t has no opposite. */
+	tree_write(
+		m->tree, "proc/400/stat",
+		"400 (x) S 1 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 -9223372036854775808 1 0 77 0 0 0 0 0 0 "
+		"0 0 0 0 0 0 0 0 0 17 1 0 0 0\n");
+	ck_assert_int_eq(task_stat_read(&m->io, 400, &st), 0);
+	ck_assert(st.nice == 0 && st.start == 77);
 	tree_write(m->tree, "proc/400/stat", "400 (x) S 1 0 0\n");
 	ck_assert_int_eq(task_stat_read(&m->io, 400, &st), -EBADMSG);
 	tree_write(m->tree, "proc/400/stat", "400 x S 2\n");

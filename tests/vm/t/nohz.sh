@@ -6,6 +6,17 @@
 # cpuidle driver (guest --ssdt) and a fresh boot.
 . /mnt/t/lib.sh
 
+# pending CPU NR COLUMN COUNT: softirq NR left pending there, again and again until COUNT of them were
+# counted: a busy host may not let a guest's CPU go idle each time
+pending()
+{
+	for _ in 1 2 3 4 5 6 7 8; do
+		trouble mode=pending cpu="$1" nr="$2" count=25 gap_ms=40 || return 1
+		trouble_end
+		[ "$(stat "$3" "$1")" -lt "$4" ] || return 0
+	done
+}
+
 drv=$(cat /sys/devices/system/cpu/cpuidle/current_driver)
 [ "$drv" != none ]
 ok $? "cpuidle driver: $drv"
@@ -13,17 +24,15 @@ ok $? "cpuidle driver: $drv"
 if have_series; then
 	is "$(stat idle_NET_RX)" 0 "nothing counted at the start"
 	# the other vectors of this CPU, which nobody leaves pending
-	trouble mode=pending cpu=2 nr=3 count=25 gap_ms=40
-	ok $? "25 times NET_RX pending on CPU 2"
-	trouble_end
+	pending 2 3 idle_NET_RX 20
+	ok $? "NET_RX pending on CPU 2, 25 times or more"
 	is "$(nohz_messages)" 10 "the log has ten messages"
 	a=$(stat idle_NET_RX 2)
 	between "$a" 20 100000 "CPU 2 counted NET_RX past ten"
 	is "$(stat idle_NET_RX 1)" 0 "CPU 1 counted no NET_RX"
 	is "$(stat idle_HRTIMER)" 0 "no HRTIMER counted"
 
-	trouble mode=pending cpu=1 nr=4 count=15 gap_ms=40
-	trouble_end
+	pending 1 4 idle_BLOCK 12
 	is "$(nohz_messages)" 10 "the log stays silent"
 	between "$(stat idle_BLOCK 1)" 12 100000 "CPU 1 counted BLOCK"
 	between "$(stat idle_BLOCK 2)" 0 0 "CPU 2 counted no BLOCK"

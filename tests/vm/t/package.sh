@@ -122,21 +122,42 @@ wait $w 2>/dev/null
 active && [ "$(state MainPID)" != "$old" ]
 ok $? "the service was restarted"
 is "$(sort -nu /tmp/values | tr '\n' ' ')" "$(printf '50\n%s\n' "$b" | sort -n | tr '\n' ' ')" "and no value bounced meanwhile"
-pktgen_end
 
-# --- ended by force
-for how in KILL ABRT; do
+# --- ended by force, while the packets come
+# original SETTING VALUE: softnetd knows that this is what it gives back, or does not hold the setting
+original() {
+	softnetctl get "$1" --json >/tmp/get || return 1
+	grep -q "\"original\": *\"$2\"" /tmp/get || [ "$(value "$1")" = "$2" ]
+}
+again() { active && [ "$(state MainPID)" != "$old" ]; }
+for how in KILL ABRT KILL; do
 	systemctl reset-failed softnetd
 	old=$(state MainPID)
 	kill -$how "$old"
-	again() { active && [ "$(state MainPID)" != "$old" ]; }
 	until_true 20 again
-	ok $? "SIG$how: restarted"
+	ok $? "SIG$how under load: restarted"
 	until_true 10 set_to 50
 	ok $? "and the profile is in force"
-	[ "$(value netdev_budget)" = 1 ] || [ "$(value netdev_budget)" = "$b" ]
-	ok $? "netdev_budget is the original or what is held ($(value netdev_budget))"
+	original busy_poll 0 && original netdev_budget 1
+	ok $? "and the originals are known ($(value netdev_budget))"
 done
+until_true 40 raised
+ok $? "and netdev_budget is raised again"
+mkdir -p /run/systemd/system/softnetd.service.d
+printf '[Service]\nRestart=no\n' >/run/systemd/system/softnetd.service.d/w.conf
+systemctl daemon-reload
+kill -KILL "$(state MainPID)"
+dead() { [ "$(systemctl is-active softnetd)" = failed ]; }
+until_true 20 dead
+is "$(value busy_poll) $(value netdev_budget)" "0 1" "killed and not restarted: the originals are back"
+[ ! -e /run/softnetd/ledger.json ]
+ok $? "and the ledger is empty"
+rm /run/systemd/system/softnetd.service.d/w.conf
+systemctl daemon-reload
+systemctl reset-failed softnetd
+systemctl start softnetd
+is "$(value busy_poll)" 50 "started again"
+pktgen_end
 mkdir -p /run/systemd/system/softnetd.service.d
 printf '[Service]\nWatchdogSec=4\nTimeoutAbortSec=2\n' >/run/systemd/system/softnetd.service.d/w.conf
 systemctl daemon-reload
@@ -145,6 +166,9 @@ old=$(state MainPID)
 kill -STOP "$old"
 until_true 30 again
 ok $? "a daemon that hangs is replaced (watchdog)"
+until_true 10 set_to 50
+original busy_poll 0
+ok $? "and the originals are known"
 systemctl reset-failed softnetd
 memory=/sys/fs/cgroup$(state ControlGroup)/memory.max
 if [ -e "$memory" ]; then
@@ -152,13 +176,50 @@ if [ -e "$memory" ]; then
 	echo 4096 >"$memory"
 	until_true 30 again
 	ok $? "killed for want of memory: restarted"
+	until_true 10 set_to 50
+	original busy_poll 0
+	ok $? "and the originals are known"
 else
 	skip "no memory controller"
 fi
+
+# --- a restart that keeps: /dev/cpu_dma_latency lives in its descriptor, which systemd holds meanwhile
+request() { od -An -td4 -N4 /dev/cpu_dma_latency | tr -d ' '; }
+requested() { [ "$(request)" = "$1" ]; }
+keeping() { printf 'profile = "mine";\non_stop = "%s";\n' "$1" >/etc/softnetd/softnetd.conf; }
+none=$(request)
+rm /run/systemd/system/softnetd.service.d/w.conf
+systemctl daemon-reload
+systemctl reset-failed softnetd
+profile mine 'inherits = "balanced"; busy_poll = 50; cpu_dma_latency = 40;'
+keeping keep
+systemctl restart softnetd
+until_true 10 requested 40
+ok $? "a profile asks for cpu_dma_latency (before: $none us)"
+old=$(state MainPID)
+(while :; do request; value busy_poll; done) >/tmp/values 2>&1 &
+w=$!
+systemctl restart softnetd
+ok $? "systemctl restart with on_stop = \"keep\""
+sleep 1
+kill $w
+wait $w 2>/dev/null
+again
+ok $? "the daemon is another"
+is "$(sort -nu /tmp/values | tr '\n' ' ')" "40 50 " "and no value bounced meanwhile"
 systemctl stop softnetd
+is "$(value busy_poll)" 50 "a stop keeps, too"
+keeping restore
+systemctl start softnetd
+is "$(value busy_poll)" 50 "started with on_stop = \"restore\""
+original busy_poll 0
+ok $? "which takes over what was kept"
+systemctl stop softnetd
+is "$(request)" "$none" "and gives it back: cpu_dma_latency"
 is "$(value busy_poll) $(value netdev_budget)" "0 1" "after all this a stop brings the originals back"
 [ ! -e /run/softnetd/ledger.json ]
 ok $? "and the ledger is empty"
+profile mine 'inherits = "balanced"; busy_poll = 50; netdev_budget = [16, 1200];'
 journalctl -u softnetd -o short-monotonic --no-pager | tail -n 60 | sed 's/^/# /'
 touch /var/lib/softnetd-second-boot
 finish
