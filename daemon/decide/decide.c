@@ -606,7 +606,7 @@ static size_t policy_placement(const struct topology *t, const struct profile *p
 {
 	const struct nic_rule *rule = profile_nic_rule(p, t->nic[nic].name);
 	struct move moves[CHANGES_MAX];
-	char why[160], list[VALUE_MAX];
+	char why[160], list[CPUSET_LIST_MAX];
 	size_t n;
 
 	if (!rule || rule->placement == PLACEMENT_LEAVE ||
