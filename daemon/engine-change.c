@@ -14,6 +14,20 @@ void engine_tell(struct engine *e, const struct engine_event *ev)
 		e->listener(e->listener_userdata, ev);
 }
 
+/* What the kernel or a driver refused of the profile's policy is shown in the status as long as it is
+ * not in force. What this host does not have is no refusal. */
+static void note_refusal(struct engine *e, const struct change *c, const struct result *r)
+{
+	char *text = e->refusal[c->tunable];
+
+	if (c->class != CLASS_POLICY || c->symptom != SYMPTOM_NONE)
+		return;
+	if (r->outcome == OUTCOME_REFUSED || r->outcome == OUTCOME_DIFFERENT)
+		snprintf(text, REFUSAL_MAX, "%s", r->text);
+	else if (e->unmet[c->tunable].n == 0)
+		text[0] = '\0';
+}
+
 static void note_result(struct engine *e, const struct change *c, const struct result *r)
 {
 	char text[640] = "";
@@ -22,6 +36,7 @@ static void note_result(struct engine *e, const struct change *c, const struct r
 	const struct passed_list *passed = NULL;
 
 	unmet_note(e->unmet, c, r->outcome, r->value);
+	note_refusal(e, c, r);
 	/* What was so already is no event. */
 	if (r->outcome == OUTCOME_UNCHANGED || (c->implied && r->outcome == OUTCOME_UNSUPPORTED) ||
 	    engine_is_repeat(e, c, r))
@@ -274,6 +289,7 @@ int engine_policy(struct engine *e)
 	if (!changes)
 		return log_oom();
 	memset(e->unmet, 0, sizeof(e->unmet));
+	memset(e->refusal, 0, sizeof(e->refusal));
 	if (engine_mode(e) == MODE_OBSERVE || e->stalled)
 		return 0;
 	n = decide_policy(e->topology, e->profile, changes, room);

@@ -282,6 +282,7 @@ static json_t *nic_rule_document(const struct nic_rule *rule)
 	put(d, "match", text_or_null(rule->match));
 	put(d, "placement", json_string(placement_to_string(rule->placement)));
 	put(d, "cpus", rule->has_cpus ? cpus_text(&rule->cpus) : json_null());
+	put(d, "near_cpus", rule->has_near_cpus ? cpus_text(&rule->near_cpus) : json_null());
 	put(d, "napi_threads", json_string(napi_threads_names[rule->napi_threads]));
 	put(d, "rps", json_string(rps_names[rule->rps]));
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
@@ -321,7 +322,7 @@ static void put_profile_head(json_t *d, const struct profile *p, bool active)
 json_t *describe_profile(const struct profile *p, bool active)
 {
 	json_t *d = json_object(), *settings = json_object(), *nics = json_array(),
-	       *match = json_array();
+	       *match = json_array(), *units = json_array();
 
 	put_profile_head(d, p, active);
 	for (size_t i = 0; i < p->n_matches; i++)
@@ -335,6 +336,9 @@ json_t *describe_profile(const struct profile *p, bool active)
 	for (size_t i = 0; i < p->n_nics; i++)
 		append(nics, nic_rule_document(&p->nic[i]));
 	put(d, "nics", nics);
+	for (size_t i = 0; p->busy_poll_units && p->busy_poll_units[i]; i++)
+		append(units, text_or_null(p->busy_poll_units[i]));
+	put(d, "busy_poll_units", units);
 	put(d, "place_despite_irqbalance", json_boolean(p->place_despite_irqbalance));
 	return d;
 }

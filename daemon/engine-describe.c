@@ -513,6 +513,9 @@ static json_t *obstacles_document(const struct engine *e)
 		snprintf(text, sizeof(text), "%s: %s", seen, why);
 		append(list, json_string(text));
 	}
+	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
+		if (*e->refusal[i])
+			append(list, json_string(e->refusal[i]));
 	n = e->decider ? decider_retired(e->decider, retired, ELEMENTSOF(retired)) : 0;
 	for (size_t i = 0; i < n; i++) {
 		snprintf(

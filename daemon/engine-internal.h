@@ -25,6 +25,9 @@ struct pin {
 	char *value;
 };
 
+/* As long as a result's text. */
+#define REFUSAL_MAX sizeof(((struct result *)NULL)->text)
+
 /* A profile that somebody holds in force. */
 #define HOLDS_MAX     64
 #define HOLD_TEXT_MAX 192
@@ -114,6 +117,7 @@ struct engine {
 	struct window *window;
 	struct values values;
 	struct unmet unmet[_TUNABLE_MAX];
+	char refusal[_TUNABLE_MAX][REFUSAL_MAX]; /* in words: why a policy is not in force; "" */
 
 	struct decider *decider;
 	const struct decisions *decisions; /* of the last tick; NULL before the first */

@@ -512,6 +512,16 @@ void engine_note_link_change(struct engine *e)
 	observer_note_link_change(e->observer);
 }
 
+void engine_note_driver_reset(struct engine *e)
+{
+	observer_note_reset(e->observer);
+}
+
+void engine_look_soon(struct engine *e)
+{
+	e->next_slow_usec = 0;
+}
+
 void engine_set_listener(struct engine *e, void (*f)(void *userdata, const struct engine_event *ev),
 			 void *userdata)
 {

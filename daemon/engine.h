@@ -51,6 +51,10 @@ int engine_tick(struct engine *e);
 uint64_t engine_tick_usec(const struct engine *e);
 int engine_kmsg_fd(const struct engine *e);
 void engine_note_link_change(struct engine *e);
+/* Channels or rings of a NIC changed: what the machine is made of is looked at again when it is quiet. */
+void engine_note_driver_reset(struct engine *e);
+/* The next tick has a slow look: a setting may have another value. */
+void engine_look_soon(struct engine *e);
 
 /* Two-phase: everything is read and checked first; on a complaint nothing changes. */
 int engine_reload(struct engine *e, struct complaints *c);

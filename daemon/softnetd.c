@@ -38,9 +38,12 @@ struct daemon {
 	char **config_dirs;
 	struct engine *engine;
 	sd_event *event;
-	sd_event_source *tick, *kmsg, *link;
+	sd_event_source *tick, *kmsg;
 	int kmsg_fd; /* that `kmsg` looks at */
-	struct links *links;
+	struct news {
+		struct links *links; /* NULL: none */
+		sd_event_source *source;
+	} link, ethtool;
 	struct holds *holds;
 	struct bus_server *bus;
 	struct system_bus *system_bus;
@@ -334,19 +337,46 @@ static int watch_log(struct daemon *d)
 	return r == -EPERM ? 0 : r;
 }
 
-static int on_link(sd_event_source *s, int fd _unused_, uint32_t revents _unused_, void *userdata)
+/* The negative return value of a sender that says no more. */
+static int take_news(struct daemon *d, struct news *n)
+{
+	int news = links_drain(n->links);
+
+	if (news < 0) {
+		sd_event_source_set_enabled(n->source, SD_EVENT_OFF);
+		return news;
+	}
+	if (news & NEWS_LINK)
+		engine_note_link_change(d->engine);
+	if (news & NEWS_RESET)
+		engine_note_driver_reset(d->engine);
+	if (news & NEWS_COALESCE)
+		engine_look_soon(d->engine);
+	return 0;
+}
+
+static int on_link(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		   void *userdata)
 {
 	struct daemon *d = userdata;
-	int r;
+	int r = take_news(d, &d->link);
 
-	r = links_drain(d->links);
-	if (r > 0)
-		engine_note_link_change(d->engine);
-	if (r >= 0)
-		return 0;
-	log_warning_errno(r,
-			  "No more news of network interfaces; they are looked for now and then");
-	return sd_event_source_set_enabled(s, SD_EVENT_OFF);
+	if (r < 0)
+		log_warning_errno(
+			r, "No more news of network interfaces; they are looked for now and then");
+	return 0;
+}
+
+static int on_ethtool(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		      void *userdata)
+{
+	struct daemon *d = userdata;
+	int r = take_news(d, &d->ethtool);
+
+	if (r < 0)
+		log_warning_errno(r, "No more news of channels, rings and coalescing; they are "
+				     "looked for now and then");
+	return 0;
 }
 
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
@@ -419,6 +449,25 @@ static int add_signals(struct daemon *d)
 	return 0;
 }
 
+static int add_news(struct daemon *d, struct news *n, int (*open)(struct links **),
+		    const char *what, sd_event_io_handler_t handler)
+{
+	int r = open(&n->links);
+
+	if (r < 0) {
+		log_warning_errno(r, "No news of %s; they are looked for now and then", what);
+		return 0;
+	}
+	return sd_event_add_io(d->event, &n->source, links_fd(n->links), EPOLLIN, handler, d);
+}
+
+static void news_done(struct news *n)
+{
+	sd_event_source_disable_unref(n->source);
+	if (n->links)
+		links_close(n->links);
+}
+
 /* A captured tree has no news, and a live host without them is still looked at now and then. */
 static int add_links(struct daemon *d)
 {
@@ -426,12 +475,11 @@ static int add_links(struct daemon *d)
 
 	if (!d->io->live)
 		return 0;
-	r = links_open(&d->links);
-	if (r < 0) {
-		log_warning_errno(r, "No news of network interfaces");
-		return 0;
-	}
-	return sd_event_add_io(d->event, &d->link, links_fd(d->links), EPOLLIN, on_link, d);
+	r = add_news(d, &d->link, links_open, "network interfaces", on_link);
+	if (r < 0)
+		return r;
+	return add_news(d, &d->ethtool, links_open_ethtool, "channels, rings and coalescing",
+			on_ethtool);
 }
 
 static int add_sources(struct daemon *d)
@@ -539,9 +587,8 @@ static int stop(struct daemon *d)
 	}
 	sd_event_source_disable_unref(d->tick);
 	sd_event_source_disable_unref(d->kmsg);
-	sd_event_source_disable_unref(d->link);
-	if (d->links)
-		links_close(d->links);
+	news_done(&d->link);
+	news_done(&d->ethtool);
 	engine_free(d->engine);
 	sd_event_unref(d->event);
 	strv_free(d->config_dirs);

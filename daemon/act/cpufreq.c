@@ -124,6 +124,14 @@ static bool cpufreq_refused(struct actuator *a, struct attempt *at, int error)
 {
 	const struct place *p = &at->place;
 
+	/* intel_pstate and amd-pstate, when active, take two governors whatever the kernel has; an EPP
+	 * as a number is not to every driver's taste. */
+	if (error == -EINVAL) {
+		answer(at->result, OUTCOME_REFUSED, error,
+		       "%s: the driver %.31s does not take %.30s in its present mode", p->name,
+		       *p->policy->driver ? p->policy->driver : "of this host", at->wish);
+		return true;
+	}
 	if (error != -EBUSY || !epp_is_locked(a, p))
 		return false;
 	if (tunable_equal(p->tunable, at->wish, PERFORMANCE))

@@ -6,6 +6,7 @@
  *   EACCES on a file without w, where others have it
  *                                    the same, seen without CAP_DAC_OVERRIDE (irqbalance#336)
  *   EINVAL                           no online CPU in the mask
+ *   ERANGE, EOVERFLOW                a CPU that this kernel does not have
  *   ENOSPC                           the vectors of these CPUs are used up: left for a while
  *   EBUSY                            a move is still in progress: later
  *
@@ -137,6 +138,11 @@ static bool irq_refused(struct actuator *a, struct attempt *at, int error)
 	case -EINVAL:
 		answer(at->result, OUTCOME_REFUSED, error,
 		       "%s: the kernel finds no online CPU in %.60s", p->name, at->wish);
+		return true;
+	case -ERANGE:
+	case -EOVERFLOW:
+		answer(at->result, OUTCOME_REFUSED, error,
+		       "%s: this kernel has no such CPU as in %.60s", p->name, at->wish);
 		return true;
 	default:
 		return false;

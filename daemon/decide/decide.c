@@ -641,16 +641,21 @@ static size_t policy_placement(const struct topology *t, const struct profile *p
 {
 	const struct nic_rule *rule = profile_nic_rule(p, t->nic[nic].name);
 	struct move moves[CHANGES_MAX];
-	char why[160];
+	char why[160], list[CPUSET_LIST_MAX];
 	size_t n;
 
 	if (!rule || rule->placement == PLACEMENT_LEAVE ||
 	    (topology_irqbalance_moves(t, nic) && !p->place_despite_irqbalance))
 		return 0;
-	n = placement_plan(t, nic, rule->placement, rule->has_cpus ? &rule->cpus : NULL, moves,
+	n = placement_plan(t, nic, rule->placement, rule->has_cpus ? &rule->cpus : NULL,
+			   rule->has_near_cpus ? &rule->near_cpus : NULL, moves,
 			   MIN(max, ELEMENTSOF(moves)));
 	snprintf(why, sizeof(why), "profile %s: placement %s for %s", p->name,
 		 placement_to_string(rule->placement), t->nic[nic].name);
+	if (rule->has_near_cpus) {
+		cpuset_format_list(&rule->near_cpus, list, sizeof(list));
+		append_text(why, sizeof(why), ", whose packets CPUs %.64s consume", list);
+	}
 	for (size_t i = 0; i < n; i++)
 		move_to_change(t, moves[i].irq, moves[i].cpu, SYMPTOM_NONE, why, &changes[i]);
 	return n;

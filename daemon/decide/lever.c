@@ -222,7 +222,7 @@ static size_t place(const struct decide_input *in, const struct symptom_report *
 	rule = profile_nic_rule(in->profile, in->topology->nic[nic].name);
 	allowed = rule && rule->placement == strategy && !rival;
 	n = placement_plan(in->topology, (unsigned)nic, strategy,
-			   rule && rule->has_cpus ? &rule->cpus : NULL, moves,
+			   rule && rule->has_cpus ? &rule->cpus : NULL, NULL, moves,
 			   MIN(max, ELEMENTSOF(moves)));
 	for (size_t i = 0; i < n; i++) {
 		move_to_change(in->topology, moves[i].irq, moves[i].cpu, r->symptom, r->text,

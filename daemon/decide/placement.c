@@ -17,19 +17,81 @@ struct candidates {
 	struct cpuset set, first_set;
 };
 
-static void find_candidates(const struct topology *t, const struct nic *nic,
-			    const struct cpuset *allowed, struct candidates *c)
+/* Narrows SET to BETTER, unless nothing would be left. */
+static bool prefer(struct cpuset *set, struct cpuset better)
 {
-	struct cpuset usable = cpuset_minus(&t->online, &t->isolated), near = {};
+	better = cpuset_and(set, &better);
+	if (cpuset_empty(&better))
+		return false;
+	*set = better;
+	return true;
+}
+
+static struct cpuset of_node(const struct topology *t, int node)
+{
+	struct cpuset ret = {};
+
+	for (unsigned cpu = 0; node >= 0 && cpu < t->n_cpus; cpu++)
+		if (t->cpu[cpu].node == node)
+			cpuset_add(&ret, cpu);
+	return ret;
+}
+
+/* What CPUs of AMONG share with one of them: their last-level cache, their node, or their core. */
+enum shared {
+	SHARED_CACHE,
+	SHARED_NODE,
+	SHARED_CORE
+};
+
+static int part(const struct cpu *c, enum shared what)
+{
+	return what == SHARED_CACHE ? c->cache : what == SHARED_NODE ? c->node : c->core;
+}
+
+static struct cpuset sharing(const struct topology *t, const struct cpuset *among, enum shared what)
+{
+	struct cpuset ret = {}, parts = {};
+
+	cpuset_for_each (cpu, among) {
+		int p = cpu < t->n_cpus ? part(&t->cpu[cpu], what) : -1;
+
+		if (p >= 0 && p < CPU_ID_MAX)
+			cpuset_add(&parts, (unsigned)p);
+	}
+	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++) {
+		int p = part(&t->cpu[cpu], what);
+
+		if (p >= 0 && p < CPU_ID_MAX && cpuset_has(&parts, (unsigned)p))
+			cpuset_add(&ret, cpu);
+	}
+	return ret;
+}
+
+static void prefer_next_to(const struct topology *t, int nic_node, const struct cpuset *consumers,
+			   struct cpuset *usable)
+{
+	struct cpuset theirs = sharing(t, consumers, SHARED_CORE);
+
+	if (!prefer(usable, sharing(t, consumers, SHARED_CACHE)))
+		prefer(usable, sharing(t, consumers, SHARED_NODE));
+	prefer(usable, of_node(t, nic_node));
+	if (!prefer(usable, cpuset_minus(&t->online, &theirs)))
+		prefer(usable, cpuset_minus(&t->online, consumers));
+}
+
+static void find_candidates(const struct topology *t, const struct nic *nic,
+			    const struct cpuset *allowed, const struct cpuset *consumers,
+			    struct candidates *c)
+{
+	struct cpuset usable = cpuset_minus(&t->online, &t->isolated);
 
 	if (allowed)
 		usable = cpuset_and(&usable, allowed);
-	if (nic->node >= 0)
-		cpuset_for_each (cpu, &usable)
-			if (cpu < t->n_cpus && t->cpu[cpu].node == nic->node)
-				cpuset_add(&near, cpu);
-	if (!cpuset_empty(&near))
-		usable = near;
+	if (consumers)
+		prefer_next_to(t, nic->node, consumers, &usable);
+	else
+		prefer(&usable, of_node(t, nic->node));
 	*c = (struct candidates){.set = usable};
 	for (int tier = 0; tier < 2; tier++) {
 		/* Big cores before little ones: capacity is 1024 for all on machines of one kind.
@@ -185,13 +247,14 @@ static void place_transmit(struct planner *p, unsigned nic)
 }
 
 size_t placement_plan(const struct topology *t, unsigned nic, enum placement strategy,
-		      const struct cpuset *allowed, struct move *moves, size_t max)
+		      const struct cpuset *allowed, const struct cpuset *consumers,
+		      struct move *moves, size_t max)
 {
 	struct planner p = {.t = t, .moves = moves, .max = max};
 
 	if (strategy == PLACEMENT_LEAVE || nic >= t->n_nics)
 		return 0;
-	find_candidates(t, &t->nic[nic], allowed, &p.c);
+	find_candidates(t, &t->nic[nic], allowed, consumers, &p.c);
 	if (p.c.all == 0)
 		return 0;
 	count_used(&p, nic);

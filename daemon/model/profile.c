@@ -3,7 +3,7 @@
 
 #include <fnmatch.h>
 
-const char *const placement_names[] = {"leave", "spread", "pack", NULL};
+const char *const placement_names[] = {"leave", "spread", "pack", "near", NULL};
 const char *const napi_threads_names[] = {"leave", "near", NULL};
 const char *const rps_names[] = {"leave", "near", NULL};
 const char *const on_foreign_names[] = {"yield", "enforce", "adopt", NULL};

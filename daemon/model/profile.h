@@ -81,7 +81,9 @@ struct nic_rule {
 	 * profile's. */
 	struct profile_setting *setting[_TUNABLE_MAX];
 	bool has_cpus;
-	struct cpuset cpus; /* only these CPUs, when has_cpus */
+	struct cpuset cpus;      /* only these CPUs, when has_cpus */
+	bool has_near_cpus;      /* with PLACEMENT_NEAR, and only then */
+	struct cpuset near_cpus; /* where the NIC's packets are consumed */
 	struct origin origin;
 };
 

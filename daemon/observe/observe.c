@@ -122,6 +122,11 @@ void observer_note_link_change(struct observer *o)
 	o->link_noted = true;
 }
 
+void observer_note_reset(struct observer *o)
+{
+	o->changed = true;
+}
+
 bool observer_topology_changed(const struct observer *o)
 {
 	return o->changed;

@@ -48,6 +48,8 @@ int observer_look_at_napis(struct observer *o, struct topology *t);
 /* Tells the observer that a link event came (observe/links): the next observer_read() looks whether
  * a NIC with a device is concerned, or only an interface of a container. */
 void observer_note_link_change(struct observer *o);
+/* A driver was reset: the topology has to be found anew, whatever its interrupts look like. */
+void observer_note_reset(struct observer *o);
 
 /* Descriptor of /dev/kmsg for the event loop, or -1 when the log cannot be read or is a file. */
 int observer_kmsg_fd(const struct observer *o);

@@ -130,6 +130,9 @@ static int read_nic_key(struct reader *r, const config_setting_t *s, struct nic_
 	} else if (key == KEY_CPUS) {
 		rule->cpus = v.cpus;
 		rule->has_cpus = true;
+	} else if (key == KEY_NEAR_CPUS) {
+		rule->near_cpus = v.cpus;
+		rule->has_near_cpus = true;
 	}
 	return 0;
 }
@@ -160,6 +163,16 @@ static int read_nic(struct reader *r, const config_setting_t *s, struct profile 
 		reader_wrong(
 			r, s,
 			"an entry of nics needs match, and placement or something else to say");
+		return 0;
+	}
+	/* Nothing in the system tells honestly where packets are consumed: the admin has to. */
+	if ((rule.has_placement && rule.placement == PLACEMENT_NEAR) != rule.has_near_cpus) {
+		reader_wrong(
+			r, s,
+			rule.has_near_cpus
+				? "near_cpus needs placement = \"near\" in the same entry"
+				: "placement = \"near\" needs near_cpus, the CPUs that consume "
+				  "the packets, in the same entry");
 		return 0;
 	}
 	for (size_t i = 0; i < p->n_nics; i++)
@@ -377,6 +390,12 @@ static int read_key(struct reader *r, enum key key, const config_setting_t *s, s
 		d->on_foreign = (enum on_foreign)v.word;
 		return 0;
 	case KEY_PLACEMENT:
+		if (v.word == PLACEMENT_NEAR) {
+			reader_wrong(r, s,
+				     "placement = \"near\" belongs into an entry of nics, with "
+				     "near_cpus, the CPUs that consume the packets");
+			return 0;
+		}
 		d->placement = (enum placement)v.word;
 		return origin_set(&d->placement_origin, r, s);
 	case KEY_PLACE_DESPITE_IRQBALANCE:

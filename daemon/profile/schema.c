@@ -45,6 +45,7 @@ const struct schema_key schema[_KEY_MAX] = {
 	[KEY_NIC_MATCH] = {"match", PLACE_NIC, KEY_TEXT},
 	[KEY_NIC_PLACEMENT] = {"placement", PLACE_NIC, KEY_WORD, .words = placement_names},
 	[KEY_CPUS] = {"cpus", PLACE_NIC, KEY_CPU_LIST},
+	[KEY_NEAR_CPUS] = {"near_cpus", PLACE_NIC, KEY_CPU_LIST},
 	[KEY_NAPI_THREADS] = {"napi_threads", PLACE_NIC, KEY_WORD, .words = napi_threads_names},
 	[KEY_RPS] = {"rps", PLACE_NIC, KEY_WORD, .words = rps_names},
 

@@ -46,6 +46,7 @@ enum key {
 	KEY_NIC_MATCH,
 	KEY_NIC_PLACEMENT,
 	KEY_CPUS,
+	KEY_NEAR_CPUS,
 	KEY_NAPI_THREADS,
 	KEY_RPS,
 	/* match = ( { … } ) */

@@ -581,17 +581,63 @@ static void show_matches(FILE *out, const json_t *profile)
 	}
 }
 
+static void show_units(FILE *out, const json_t *units)
+{
+	const json_t *unit;
+	size_t i;
+
+	if (json_array_size(units) == 0)
+		return;
+	fputs("Open sockets are polled of:", out);
+	json_array_foreach (units, i, unit)
+		fprintf(out, "%s %s", i ? "," : "", json_string_value(unit) ?: "-");
+	fputc('\n', out);
+}
+
+static void show_nic_rules(FILE *out, unsigned width, json_t *profile)
+{
+	static const char *const heads[] = {"NICs", "placement", "napi_threads", "rps", "CPUs",
+					    "from", NULL};
+	const json_t *rule;
+	json_t *wish;
+	struct sheet *s;
+	const char *key;
+	size_t i;
+
+	if (json_array_size(get(profile, "nics")) == 0)
+		return;
+	fputc('\n', out);
+	s = sheet_new(width, heads);
+	json_array_foreach (get(profile, "nics"), i, rule) {
+		const char *cells[] = {text(rule, "match"),         text(rule, "placement"),
+				       text(rule, "napi_threads"),  text(rule, "rps") ?: "-",
+				       text(rule, "cpus") ?: "any", text(rule, "origin") ?: ""};
+
+		sheet_row(s, cells);
+	}
+	sheet_end(s, out);
+	json_array_foreach (get(profile, "nics"), i, rule)
+		json_object_foreach (get(rule, "settings"), key, wish) {
+			char buf[128];
+
+			profile_wish(buf, sizeof(buf), wish);
+			fprintf(out, "%s: %s = %s (%s)\n", text(rule, "match"), key, buf,
+				text(wish, "origin") ?: "-");
+		}
+	json_array_foreach (get(profile, "nics"), i, rule)
+		if (text(rule, "near_cpus"))
+			fprintf(out, "%s: placed near CPUs %s, which consume the packets (%s)\n",
+				text(rule, "match"), text(rule, "near_cpus"),
+				text(rule, "origin") ?: "-");
+}
+
 void show_profile(FILE *out, unsigned width, json_t *profile)
 {
 	static const char *const heads[] = {"setting", "wish", "when changed by others", "from",
 					    NULL};
-	static const char *const nic_heads[] = {"NICs", "placement", "napi_threads", "rps", "CPUs",
-						"from", NULL};
 	struct sheet *s = sheet_new(width, heads);
 	json_t *settings = get(profile, "settings"), *wish;
-	const json_t *rule;
 	const char *key;
-	size_t i;
 
 	fprintf(out, "%s%s: %s\n", text(profile, "profile") ?: "-",
 		is_true(profile, "active") ? " (active)" : "",
@@ -609,26 +655,8 @@ void show_profile(FILE *out, unsigned width, json_t *profile)
 		sheet_row(s, cells);
 	}
 	sheet_end(s, out);
-	if (json_array_size(get(profile, "nics")) == 0)
-		return;
-	fputc('\n', out);
-	s = sheet_new(width, nic_heads);
-	json_array_foreach (get(profile, "nics"), i, rule) {
-		const char *cells[] = {text(rule, "match"),         text(rule, "placement"),
-				       text(rule, "napi_threads"),  text(rule, "rps") ?: "-",
-				       text(rule, "cpus") ?: "any", text(rule, "origin") ?: ""};
-
-		sheet_row(s, cells);
-	}
-	sheet_end(s, out);
-	json_array_foreach (get(profile, "nics"), i, rule)
-		json_object_foreach (get(rule, "settings"), key, wish) {
-			char buf[128];
-
-			profile_wish(buf, sizeof(buf), wish);
-			fprintf(out, "%s: %s = %s (%s)\n", text(rule, "match"), key, buf,
-				text(wish, "origin") ?: "-");
-		}
+	show_nic_rules(out, width, profile);
+	show_units(out, get(profile, "busy_poll_units"));
 	if (is_true(profile, "place_despite_irqbalance"))
 		fputs("Placement is applied although irqbalance runs.\n", out);
 }

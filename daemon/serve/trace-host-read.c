@@ -443,11 +443,12 @@ static int read_rule(json_t *d, struct nic_rule *n, struct trace_fault *fault)
 {
 	const char *match, *placement;
 	char text[64];
-	json_t *cpus;
+	json_t *cpus, *near = NULL;
 	int r;
 
-	r = UNPACK(d, "profile.nics", fault, "{s:s,s:s,s:o}", "match", &match, "placement",
-		   &placement, "cpus", &cpus);
+	/* Recordings from before placement "near" do not have near_cpus. */
+	r = UNPACK(d, "profile.nics", fault, "{s:s,s:s,s:o,s?o}", "match", &match, "placement",
+		   &placement, "cpus", &cpus, "near_cpus", &near);
 	if (r >= 0)
 		r = trace_copy(match, "match of profile.nics", text, sizeof(text), fault);
 	if (r < 0)
@@ -457,7 +458,13 @@ static int read_rule(json_t *d, struct nic_rule *n, struct trace_fault *fault)
 	n->match = strdup(text);
 	if (!n->match)
 		return -ENOMEM;
-	return read_mask(cpus, "cpus of profile.nics", &n->has_cpus, &n->cpus, fault);
+	r = read_mask(cpus, "cpus of profile.nics", &n->has_cpus, &n->cpus, fault);
+	if (r >= 0 && near)
+		r = read_mask(near, "near_cpus of profile.nics", &n->has_near_cpus, &n->near_cpus,
+			      fault);
+	if (r >= 0 && (n->placement == PLACEMENT_NEAR) != n->has_near_cpus)
+		r = trace_fault(fault, "profile.nics: placement near and near_cpus go together");
+	return r;
 }
 
 int trace_profile_read(json_t *d, unsigned line, struct profile **ret, struct trace_fault *fault)

@@ -170,9 +170,11 @@ json_t *trace_profile(struct trace_mask *m, const struct profile *p)
 		const struct nic_rule *n = &p->nic[i];
 
 		failed |= json_array_append_new(
-				  nics, json_pack("{s:o,s:s,s:o}", "match", masked(m, n->match),
-						  "placement", placement_to_string(n->placement),
-						  "cpus", cpus_or_null(n->has_cpus, &n->cpus))) < 0;
+				  nics,
+				  json_pack("{s:o,s:s,s:o,s:o}", "match", masked(m, n->match),
+					    "placement", placement_to_string(n->placement), "cpus",
+					    cpus_or_null(n->has_cpus, &n->cpus), "near_cpus",
+					    cpus_or_null(n->has_near_cpus, &n->near_cpus))) < 0;
 	}
 	if (failed) {
 		json_decref(settings);

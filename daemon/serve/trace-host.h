@@ -12,7 +12,7 @@
  * text or null, "identity"}], "flags": names of those that are true, "rivals"}
  *
  *   profile: {"name", "settings": {"netdev_budget": [low, high], "governor": value, …}, "nics":
- *   [{"match", "placement", "cpus": list or null}], "despite_irqbalance"}
+ *   [{"match", "placement", "cpus": list or null, "near_cpus": list or null}], "despite_irqbalance"}
  */
 #pragma once
 

@@ -580,6 +580,35 @@ START_TEST(case_d17_offline_cpus)
 }
 END_TEST
 
+/* A CPU beyond nr_cpu_ids, which a list of another machine may have (kernel-facts 6.1). */
+START_TEST(cpu_beyond_the_kernels)
+{
+	static const int errors[] = {ERANGE, EOVERFLOW};
+
+	f->pattern = "proc/irq/*";
+	f->kinds = FAULT_BIT(FAULT_STORE);
+	for (size_t i = 0; i < ELEMENTSOF(errors); i++) {
+		f->error = errors[i];
+		fault_io_reset(f);
+		ck_assert_int_eq(apply(TUNABLE_IRQ_AFFINITY, host_irq(h, 30), "2"), -errors[i]);
+		expect_outcome(OUTCOME_REFUSED);
+		expect_text("no such CPU as in 2");
+	}
+}
+END_TEST
+
+/* A driver in active mode that lists governors it does not take (kernel-facts 6.2). */
+START_TEST(governor_that_the_driver_does_not_take)
+{
+	f->pattern = "*scaling_governor";
+	f->kinds = FAULT_BIT(FAULT_STORE);
+	f->error = EINVAL;
+	ck_assert_int_eq(apply(TUNABLE_GOVERNOR, host_policy(h, 0), "performance"), -EINVAL);
+	expect_outcome(OUTCOME_REFUSED);
+	expect_text("does not take performance in its present mode");
+}
+END_TEST
+
 /* tuned#364: the mask is taken at once, the interrupt moves when it fires. */
 START_TEST(pending_until_it_fires)
 {
@@ -960,6 +989,8 @@ int main(void)
 	tcase_add_test(t, case_d13_no_cpu);
 	tcase_add_test(t, case_d15_errors_are_per_interrupt);
 	tcase_add_test(t, case_d17_offline_cpus);
+	tcase_add_test(t, cpu_beyond_the_kernels);
+	tcase_add_test(t, governor_that_the_driver_does_not_take);
 	tcase_add_test(t, pending_until_it_fires);
 	tcase_add_test(t, another_value_is_put_back);
 	tcase_add_test(t, short_store);

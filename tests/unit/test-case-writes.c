@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cases of kinds d and g about writes (tests/replay/cases): what an errno of an affinity means (D01), a
- * fight over a NIC's vectors that somebody must end (D09), NAPI threads that the scheduler left together on
+ * Cases of kinds d and g about writes (tests/replay/cases): what an errno of an affinity means (D01, D05),
+ * irqbalance that comes later (D07), a fight over a NIC's vectors that somebody must end (D09), NAPI threads that the scheduler left together on
  * one CPU (G06).
  */
 #include <stdio.h>
@@ -144,6 +144,65 @@ static void minute(void)
 	}
 }
 
+static void obstacles(char *buf, size_t size)
+{
+	json_t *status = engine_status(e);
+	const json_t *line;
+	size_t i;
+
+	buf[0] = '\0';
+	json_array_foreach (json_object_get(status, "obstacles"), i, line)
+		append_text(buf, size, "%s\n", json_string_value(line));
+	json_decref(status);
+}
+
+/* Kernel-facts 6.1, D05 among them: what each errno of an affinity means stands in the status, once,
+ * however many interrupts and rounds it comes from. */
+START_TEST(status_says_what_an_errno_means)
+{
+	static const struct {
+		int error;
+		const char *words;
+	} meanings[] = {
+		{ENOSPC, "are used up"},
+		{EBUSY, "its last move is still in progress"},
+		{EINVAL, "finds no online CPU in"},
+		{ERANGE, "has no such CPU as in"},
+		{EOVERFLOW, "has no such CPU as in"},
+		{EROFS, "mounted read-only by a container"},
+	};
+	char text[4096];
+
+	for (size_t i = 0; i < ELEMENTSOF(meanings); i++) {
+		const char *at;
+
+		boot(4, 4);
+		store_error = -meanings[i].error;
+		start("nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+		for (unsigned round = 0; round < 2; round++) {
+			obstacles(text, sizeof(text));
+			at = strstr(text, meanings[i].words);
+			ck_assert_msg(at, "%s: %s", strerror(meanings[i].error), text);
+			ck_assert_msg(!strstr(at + 1, meanings[i].words), "%s: twice: %s",
+				      strerror(meanings[i].error), text);
+			minute();
+		}
+		teardown();
+	}
+	/* Managed ones are no obstacle: each is called so in its own line. */
+	boot(4, 4);
+	store_error = -EIO;
+	start("nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	obstacles(text, sizeof(text));
+	ck_assert_msg(!strstr(text, "managed"), "%s", text);
+	json_t *status = engine_status(e);
+	_cleanup_free_ char *all = json_dumps(status, 0);
+
+	json_decref(status);
+	ck_assert_ptr_nonnull(strstr(all, "\"managed\""));
+}
+END_TEST
+
 static void mask_path(unsigned queue, char *buf, size_t size)
 {
 	char name[64];
@@ -176,6 +235,36 @@ static void shuffle_as_recorded(void)
 	fclose(f);
 	ck_assert_uint_eq(lines, 5);
 }
+
+/* D07 (irqbalance#297): started later it moves even what it was told to leave. That is seen, and it is
+ * named; softnetd does not move it back. */
+START_TEST(irqbalance_comes_later)
+{
+	unsigned named = 0;
+	char path[64];
+
+	boot(8, 4);
+	start("nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
+	minute();
+	ck_assert_uint_gt(ledger_size(e->ledger), 0);
+	ck_assert_str_eq(e->topology->rivals, "");
+	machine_process(m, 4000, "irqbalance", "/usr/sbin/irqbalance", false);
+	tree_write(m->tree, "run/irqbalance/irqbalance4000.sock", "");
+	minute();
+	ck_assert_str_eq(e->topology->rivals, "irqbalance");
+	for (unsigned q = 0; q < 4; q++) {
+		mask_path(q, path, sizeof(path));
+		tree_write(m->tree, path, "7\n");
+	}
+	stores = 0;
+	minute();
+	for (uint64_t s = 1; s <= e->history_serial; s++)
+		named += engine_history_at(e, s)->outcome == OUTCOME_FOREIGN &&
+			 strstr(engine_history_at(e, s)->text, "running here: irqbalance");
+	ck_assert_uint_eq(named, 4);
+	ck_assert_uint_eq(stores, 0);
+}
+END_TEST
 
 /* Even where the profile says that softnetd's word counts: two programs that take turns stop a NIC. */
 START_TEST(a_fight_is_ended)
@@ -280,6 +369,8 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_checked_fixture(c, NULL, teardown);
 	tcase_add_test(c, errnos_of_an_affinity);
+	tcase_add_test(c, status_says_what_an_errno_means);
+	tcase_add_test(c, irqbalance_comes_later);
 	tcase_add_test(c, a_fight_is_ended);
 	tcase_add_test(c, threads_are_spread_as_the_cure_did);
 	return run_suite("case-writes", c);

@@ -414,6 +414,15 @@ START_TEST(profiles)
 	SHOWN(show_profile, d, "test (active)", "[300, 1200]", "profiles/test.conf:2");
 	json_decref(d);
 
+	tree_write(config, "profiles/near.conf",
+		   "nics = ( { match = \"eth*\"; placement = \"near\"; near_cpus = \"2-3\"; } );\n"
+		   "busy_poll_units = [\"db.service\", \"web.service\"];\n");
+	d = engine_profile(e, "near");
+	expect_text(d, "nics.0.near_cpus", "2-3");
+	expect_text(d, "busy_poll_units.1", "web.service");
+	SHOWN(show_profile, d, "placed near CPUs 2-3", "polled of: db.service, web.service");
+	json_decref(d);
+
 	d = engine_profile(e, "tset");
 	ck_assert_uint_eq(json_array_size(at(d, "complaints")), 1);
 	json_decref(d);

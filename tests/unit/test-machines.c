@@ -106,10 +106,13 @@ static void plug(unsigned queues, int node)
 					 .affinity = t->possible};
 }
 
+static struct cpuset consumers; /* for PLACEMENT_NEAR */
+
 static size_t plan(enum placement strategy, const struct cpuset *allowed)
 {
 	static struct move moves[MOVES_MAX];
-	size_t n = placement_plan(t, 0, strategy, allowed, moves, MOVES_MAX);
+	size_t n = placement_plan(t, 0, strategy, allowed,
+				  strategy == PLACEMENT_NEAR ? &consumers : NULL, moves, MOVES_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		t->irq[moves[i].irq].affinity = cpuset_of(moves[i].cpu);
@@ -149,12 +152,51 @@ static const char *rps(void)
 
 /* --- the laws --- */
 
-static struct cpuset usable_of(const struct cpuset *allowed, int node)
+/* How good a CPU is for PLACEMENT_NEAR: a consumer's cache, or else its node; then the NIC's node; then
+ * none of a consumer's core; then not a consumer itself. */
+static unsigned nearness(unsigned cpu, int node)
+{
+	bool cache = false, same_node = false, core = false;
+	const struct cpu *c = &t->cpu[cpu];
+
+	cpuset_for_each (other, &consumers) {
+		const struct cpu *o = &t->cpu[other];
+
+		cache |= c->cache >= 0 && c->cache == o->cache;
+		same_node |= c->node >= 0 && c->node == o->node;
+		core |= c->core >= 0 && c->core == o->core;
+	}
+	return (cache       ? 16
+		: same_node ? 8
+			    : 0) +
+	       (node >= 0 && c->node == node ? 4 : 0) + (core ? 0 : 2) +
+	       (cpuset_has(&consumers, cpu) ? 0 : 1);
+}
+
+static struct cpuset nearest_of(const struct cpuset *usable, int node)
+{
+	struct cpuset ret = {};
+	unsigned best = 0;
+
+	cpuset_for_each (cpu, usable) {
+		if (nearness(cpu, node) > best) {
+			best = nearness(cpu, node);
+			ret = (struct cpuset){};
+		}
+		if (nearness(cpu, node) == best)
+			cpuset_add(&ret, cpu);
+	}
+	return ret;
+}
+
+static struct cpuset usable_of(enum placement strategy, const struct cpuset *allowed, int node)
 {
 	struct cpuset usable = cpuset_minus(&t->online, &t->isolated), near = {};
 
 	if (allowed)
 		usable = cpuset_and(&usable, allowed);
+	if (strategy == PLACEMENT_NEAR)
+		return nearest_of(&usable, node);
 	cpuset_for_each (cpu, &usable)
 		if (t->cpu[cpu].node == node)
 			cpuset_add(&near, cpu);
@@ -172,7 +214,7 @@ static unsigned on(unsigned cpu)
 
 static void check_places(enum placement strategy, const struct cpuset *allowed, int node)
 {
-	struct cpuset usable = usable_of(allowed, node), used = {};
+	struct cpuset usable = usable_of(strategy, allowed, node), used = {};
 	unsigned share = cpuset_empty(&usable)
 				 ? 0
 				 : (t->n_irqs + cpuset_count(&usable) - 1) / cpuset_count(&usable);
@@ -199,7 +241,7 @@ static void check_places(enum placement strategy, const struct cpuset *allowed, 
 				      on(cpu), cpu);
 }
 
-/* One CPU goes: only what was there moves, and nothing when it comes back. */
+/* One CPU goes: only what was there moves, and no more than that when it comes back. */
 static void check_hotplug(enum placement strategy, const struct cpuset *allowed, int node)
 {
 	struct cpuset used = {};
@@ -213,7 +255,7 @@ static void check_hotplug(enum placement strategy, const struct cpuset *allowed,
 		size_t n;
 
 		set_offline(cpu);
-		usable = usable_of(allowed, node);
+		usable = usable_of(strategy, allowed, node);
 		if (!cpuset_empty(&usable)) {
 			n = plan(strategy, allowed);
 			ck_assert_msg(n == there, "%s: CPU %u with %u interrupts goes, %zu move",
@@ -222,6 +264,8 @@ static void check_hotplug(enum placement strategy, const struct cpuset *allowed,
 		}
 		t->cpu[cpu].online = true;
 		cpuset_add(&t->online, cpu);
+		n = plan(strategy, allowed);
+		ck_assert_msg(n <= there, "%s: CPU %u is back and %zu move", where, cpu, n);
 		if (++looked == 8)
 			break;
 	}
@@ -229,7 +273,8 @@ static void check_hotplug(enum placement strategy, const struct cpuset *allowed,
 
 static void check_rps(const struct cpuset *allowed, int node)
 {
-	struct cpuset usable = usable_of(allowed, node), mask = rps_plan(t, 0, allowed);
+	struct cpuset usable = usable_of(PLACEMENT_SPREAD, allowed, node),
+		      mask = rps_plan(t, 0, allowed);
 	struct cpuset again;
 
 	ck_assert_msg(cpuset_subset(&mask, &usable), "%s: RPS to %s", where, list_of(&mask));
@@ -249,7 +294,8 @@ static void check_rps(const struct cpuset *allowed, int node)
 
 static void check_one(const char *name, unsigned queues, int node, const struct cpuset *allowed)
 {
-	static const enum placement strategies[] = {PLACEMENT_SPREAD, PLACEMENT_PACK};
+	static const enum placement strategies[] = {PLACEMENT_SPREAD, PLACEMENT_PACK,
+						    PLACEMENT_NEAR};
 
 	for (size_t i = 0; i < ELEMENTSOF(strategies); i++) {
 		size_t n;
@@ -281,6 +327,8 @@ static void check_machine(const char *name)
 		if (i % 3 == 1)
 			cpuset_add(&some, i);
 	}
+	/* The consumers: one CPU; then a third of all, isolated ones among them. */
+	consumers = cpuset_of(cpuset_first(&t->online));
 	for (int round = 0; round < 2; round++) {
 		for (size_t q = 0; q < ELEMENTSOF(queues); q++)
 			for (int node = -1; node <= MIN(nodes, 3); node++) {
@@ -291,6 +339,8 @@ static void check_machine(const char *name)
 		 * one set by then. */
 		for (unsigned i = 0; i < t->n_cpus; i += 2)
 			cpuset_add(&t->isolated, i);
+		for (unsigned i = 0; i < t->n_cpus; i += 3)
+			cpuset_add(&consumers, i);
 	}
 	t->isolated = isolated;
 }
@@ -388,6 +438,69 @@ START_TEST(exact_two_sockets)
 	plug(4, 1);
 	plan(PLACEMENT_PACK, NULL);
 	ck_assert_str_eq(places(), "64,64,64,64");
+}
+END_TEST
+
+START_TEST(exact_near)
+{
+	/* Next to the consumers, on other cores of their cache. */
+	twelve_ccx();
+	plug(4, -1);
+	consumers = cpuset_of(16);
+	cpuset_add(&consumers, 17);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "18,19,20,21");
+	/* More queues than other cores: their siblings, then round again; the consumers' stay free. */
+	plug(14, -1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "18,19,20,21,22,23,114,115,116,117,118,119,18,19");
+	/* All cores of the cache consume and are isolated: the node has others. */
+	for (unsigned i = 16; i < 24; i++) {
+		cpuset_add(&consumers, i);
+		cpuset_add(&t->isolated, i);
+		cpuset_add(&t->isolated, i + 96);
+	}
+	plug(2, -1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "0,1");
+	/* The same, not isolated: second threads of the consumers' cores, then themselves. */
+	t->isolated = (struct cpuset){};
+	plug(2, -1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "112,113");
+	for (unsigned i = 112; i < 120; i++)
+		cpuset_add(&consumers, i);
+	plug(2, -1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "16,17");
+
+	/* The consumers' socket, though the NIC is at the other; of both, the NIC's. */
+	two_sockets_of_64();
+	plug(2, 0);
+	consumers = cpuset_of(64);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "65,66");
+	cpuset_add(&consumers, 0);
+	plug(2, 0);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "1,2");
+	/* CPUs that this machine does not have say nothing. */
+	consumers = cpuset_of(1000);
+	plug(2, 1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "64,65");
+
+	/* Captured ones: eight nodes with a cache each; two CPUs a cache, whose numbers alternate. */
+	load("64amd64-4s2n4ca2co.txt");
+	consumers = cpuset_of(10);
+	plug(3, 0);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "8,9,11");
+	load("8em64t-2s2ca2c-buggynuma.txt");
+	consumers = cpuset_of(1);
+	plug(2, -1);
+	plan(PLACEMENT_NEAR, NULL);
+	ck_assert_str_eq(places(), "3,3");
 }
 END_TEST
 
@@ -510,6 +623,7 @@ int main(int argc, char **argv)
 	tcase_add_test(c, laws_on_captured_machines);
 	tcase_add_test(c, laws_on_generated_machines);
 	tcase_add_test(c, exact_two_sockets);
+	tcase_add_test(c, exact_near);
 	tcase_add_test(c, exact_big_little);
 	tcase_add_test(c, exact_smt_off);
 	tcase_add_test(c, exact_with_immovable_vectors);

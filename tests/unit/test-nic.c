@@ -711,6 +711,45 @@ START_TEST(somebody_elses)
 }
 END_TEST
 
+/* The kernel says that somebody changed coalescing: it is put right with the next tick, and not only
+ * with the next slow look. */
+START_TEST(news_of_coalescing)
+{
+	boot();
+	ck_assert_int_eq(start_engine("on_foreign = \"enforce\";\ncoalesce_rx_usecs = 8;\n"), 0);
+	ticks(12);
+	ck_assert_uint_eq(eth0->coalesce[1], 8);
+	eth0->coalesce[1] = 100;
+	ticks(2);
+	ck_assert_uint_eq(eth0->coalesce[1], 100);
+	engine_look_soon(e);
+	ticks(1);
+	ck_assert_uint_eq(eth0->coalesce[1], 8);
+}
+END_TEST
+
+/* Channels or rings changed, with no interrupt added or gone: what the driver tells is asked again, once
+ * it is quiet, and what the profile states holds without a write. */
+START_TEST(news_of_a_reset)
+{
+	unsigned long sets;
+
+	boot();
+	ck_assert_int_eq(start_engine("coalesce_rx_usecs = 8;\n"), 0);
+	ticks(12);
+	ck_assert_uint_eq(e->topology->nic[0].channels.combined, eth0->channels);
+	eth0->channels--;
+	sets = g->sets;
+	engine_note_driver_reset(e);
+	ticks(1);
+	ck_assert_uint_eq(e->topology->nic[0].channels.combined, eth0->channels + 1);
+	engine_note_driver_reset(e);
+	ticks(3);
+	ck_assert_uint_eq(e->topology->nic[0].channels.combined, eth0->channels);
+	ck_assert_uint_eq(g->sets, sets);
+}
+END_TEST
+
 START_TEST(set_and_release_by_hand)
 {
 	char error[512] = "";
@@ -798,6 +837,8 @@ int main(void)
 	tcase_add_test(c, virtual_interfaces_are_left);
 	tcase_add_test(c, renamed);
 	tcase_add_test(c, somebody_elses);
+	tcase_add_test(c, news_of_coalescing);
+	tcase_add_test(c, news_of_a_reset);
 	tcase_add_test(c, set_and_release_by_hand);
 	tcase_add_test(c, killed_at_every_set);
 	return run_suite("nic", c);

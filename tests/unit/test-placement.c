@@ -51,7 +51,7 @@ static void teardown(void)
 static size_t plan(enum placement strategy, const struct cpuset *allowed)
 {
 	static struct move moves[MOVES_MAX];
-	size_t n = placement_plan(machine, 0, strategy, allowed, moves, MOVES_MAX);
+	size_t n = placement_plan(machine, 0, strategy, allowed, NULL, moves, MOVES_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		machine->irq[moves[i].irq].affinity = cpuset_of(moves[i].cpu);
@@ -174,7 +174,7 @@ START_TEST(second_nic_uses_the_cores_the_first_left_free)
 	for (unsigned i = 4; i < 8; i++)
 		machine->irq[i].nic = 1;
 	ck_assert_uint_eq(plan(PLACEMENT_SPREAD, NULL), 4);
-	n = placement_plan(machine, 1, PLACEMENT_SPREAD, NULL, moves, MOVES_MAX);
+	n = placement_plan(machine, 1, PLACEMENT_SPREAD, NULL, NULL, moves, MOVES_MAX);
 	ck_assert_uint_eq(n, 4);
 	for (size_t i = 0; i < n; i++)
 		ck_assert_uint_eq(used(moves[i].cpu), 0);
