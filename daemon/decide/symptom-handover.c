@@ -106,10 +106,16 @@ unsigned add_unjudged(struct symptoms *s, const struct decide_input *in, unsigne
 	struct cpuset hog = {}, lag = {};
 
 	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
-		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
-		double share = ratio((double)sum.softirq_time, (double)sum.total);
-		double handovers = handovers_per_second(in->window, cpu);
+		double share = 0, handovers = 0;
 
+		/* Sums over all CPUs are what a tick costs: only those that are asked for. */
+		if (no_pressure) {
+			struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
+
+			share = ratio((double)sum.softirq_time, (double)sum.total);
+		}
+		if (no_ksoftirqd)
+			handovers = handovers_per_second(in->window, cpu);
 		if (hold(&s->hog_unjudged[cpu], no_pressure && share >= HOG_SHARE,
 			 no_pressure && share >= HOG_SHARE / 2, in->now_usec))
 			cpuset_add(&hog, cpu);
