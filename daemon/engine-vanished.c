@@ -2,6 +2,8 @@
 /*
  * A device that went away takes its settings with it: there is nothing left to give back, and the numbers
  * of its interrupts may be another device's by now. Its entries leave the ledger, and that is said once.
+ * So does what was set by hand of it: when a device comes again, perhaps another one in the same slot, it
+ * finds the profile as every new device does.
  *
  * Gone is only what sysfs does not have any more. A NIC that is merely down has freed its interrupts, and
  * finds them as they were when it comes up again.
@@ -28,6 +30,23 @@ static void say(struct engine *e, const char *device, unsigned n)
 		 device, n, n == 1 ? "" : "s");
 	log_notice("%s", text);
 	engine_remember(e, &(struct history_entry){.kind = HISTORY_EVENT}, NULL, NULL, text);
+}
+
+static void drop_pins(struct engine *e)
+{
+	char device[IDENTITY_MAX + 4];
+
+	for (size_t i = e->n_pins; i > 0; i--) {
+		struct pin *pin = &e->pins[i - 1];
+
+		if (!device_of(pin->target.identity, device, sizeof(device)) ||
+		    io_exists(e->io, device))
+			continue;
+		log_notice("/%s is gone, and %s=%s, which was set by hand there, with it", device,
+			   tunables[pin->tunable].id, pin->value);
+		free(pin->value);
+		*pin = e->pins[--e->n_pins];
+	}
 }
 
 void engine_drop_vanished(struct engine *e)
@@ -60,4 +79,5 @@ void engine_drop_vanished(struct engine *e)
 	}
 	if (n > 0)
 		say(e, gone, n);
+	drop_pins(e);
 }

@@ -143,6 +143,27 @@ START_TEST(nic_vanishes_during_a_trial)
 }
 END_TEST
 
+/* What was set by hand of a NIC goes with it: one that comes into its place finds the profile. */
+START_TEST(a_pin_goes_with_its_nic)
+{
+	char number[16], error[512];
+
+	live_boot(&l, &spec);
+	live_start(&l, "nics = ( { match = \"eth0\"; placement = \"pack\"; cpus = \"2\"; } );\n");
+	live_run(&l, 5);
+	snprintf(number, sizeof(number), "%u", l.m->irq[irq_of("eth0", 1)].number);
+	ck_assert_int_eq(engine_set(l.e, "irq_affinity", number, "1", error), 0);
+	ck_assert_int_eq(engine_set(l.e, "netdev_budget", "", "400", error), 0);
+	ck_assert_uint_eq(l.e->n_pins, 2);
+	machine_unplug(l.m, 0);
+	engine_note_link_change(l.e);
+	live_run(&l, 10);
+	ck_assert_uint_eq(l.e->n_pins, 1);
+	ck_assert_int_eq(l.e->pins[0].tunable, TUNABLE_NETDEV_BUDGET);
+	ck_assert_int_eq(engine_stop(l.e), 0);
+}
+END_TEST
+
 /* The CPU that is squeezed goes, and its interrupts with it to another one. */
 START_TEST(squeezed_cpu_goes_offline_during_its_trial)
 {
@@ -237,6 +258,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, nic_vanishes_during_a_trial, 0, 2);
+	tcase_add_test(t, a_pin_goes_with_its_nic);
 	tcase_add_test(t, squeezed_cpu_goes_offline_during_its_trial);
 	tcase_add_test(t, cpu_that_flaps);
 	tcase_add_test(t, nic_goes_and_its_twin_keeps_its_place);

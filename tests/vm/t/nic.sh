@@ -213,6 +213,8 @@ is "$(usecs)" "$(sed -n 's/^rx-usecs:[[:space:]]*//p' /tmp/before)" "and the ori
 
 # --- pulled while it is changed
 start nic
+# with the descriptors of its interrupts
+fds=$(ls /proc/$D/fd | wc -l)
 (
 	i=0
 	while [ $i -lt 60 ]; do
@@ -231,7 +233,6 @@ lines=$(log_lines)
 between "$lines" 0 40 "no storm in the log"
 sleep 12
 is "$(log_lines)" "$lines" "and silence afterwards"
-fds=$(ls /proc/$D/fd | wc -l)
 echo 1 >/sys/bus/pci/rescan
 sleep 1
 X=$(nic_of e1000e)
