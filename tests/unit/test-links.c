@@ -114,14 +114,16 @@ END_TEST
 static int add_veth(void)
 {
 	struct nl_sock *s = nl_socket_alloc();
-	struct rtnl_link *link = rtnl_link_veth_alloc();
+	struct rtnl_link *link = rtnl_link_veth_alloc(), *peer;
 	int r = -NLE_NOMEM;
 
 	if (s && link) {
 		rtnl_link_set_name(link, "v0");
 		rtnl_link_set_num_tx_queues(link, 2);
 		rtnl_link_set_num_rx_queues(link, 2);
-		rtnl_link_set_name(rtnl_link_veth_get_peer(link), "v1");
+		peer = rtnl_link_veth_get_peer(link); /* a reference of our own */
+		rtnl_link_set_name(peer, "v1");
+		rtnl_link_put(peer);
 		r = nl_connect(s, NETLINK_ROUTE);
 	}
 	if (r >= 0)
