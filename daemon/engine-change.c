@@ -325,7 +325,7 @@ static bool entry_target(const struct engine *e, const struct ledger_entry *entr
 	return false;
 }
 
-static void drop_pin(struct engine *e, enum tunable_id id, const char *identity)
+void engine_drop_pin(struct engine *e, enum tunable_id id, const char *identity)
 {
 	for (size_t i = 0; i < e->n_pins; i++) {
 		if (e->pins[i].tunable != id || !streq(e->pins[i].target.identity, identity))
@@ -389,7 +389,7 @@ void engine_sweep(struct engine *e)
 		}
 		if (r.outcome == OUTCOME_FOREIGN) {
 			decider_yield(e->decider, c.tunable);
-			drop_pin(e, c.tunable, c.target.identity);
+			engine_drop_pin(e, c.tunable, c.target.identity);
 		}
 		follow(e, &c, &r);
 		engine_place_from_ledger(e);
@@ -784,7 +784,7 @@ int engine_release(struct engine *e, const char *setting, const char *target, ch
 	for (size_t i = 0; i < n; i++) {
 		enum tunable_id id = tunable_index(t);
 
-		drop_pin(e, id, targets[i].identity);
+		engine_drop_pin(e, id, targets[i].identity);
 		if (!ledger_find(e->ledger, id, targets[i].identity))
 			continue;
 		r = give_back(e, id, &targets[i], "released by hand");

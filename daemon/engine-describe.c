@@ -318,7 +318,7 @@ static json_t *held_document(const struct engine *e, const struct ledger_entry *
 	else if (proven)
 		put_proof(d, proven->proof, proven->text);
 	else
-		put_proof(d, verify_possible(l->tunable) ? PROOF_DUE : PROOF_UNVERIFIABLE, "");
+		put_proof(d, tunables[l->tunable].verifiable ? PROOF_DUE : PROOF_UNVERIFIABLE, "");
 	put(d, "decision", text_or_null(l->decision));
 	put(d, "why", text_or_null(h ? h->change->why : NULL));
 	put(d, "since", json_integer((json_int_t)l->realtime_usec));

@@ -216,6 +216,7 @@ void engine_selftest(struct engine *e);
 
 /* engine-change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
+void engine_drop_pin(struct engine *e, enum tunable_id id, const char *identity);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
 /* Entries of threads that this machine does not have any more, and of masks that it has no use for. */
@@ -233,7 +234,8 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 
-/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's document. */
+/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's
+ * document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
 /* engine-sockets.c: null where the profile names no units. */
 json_t *describe_sockets(const struct engine *e);

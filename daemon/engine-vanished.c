@@ -37,15 +37,14 @@ static void drop_pins(struct engine *e)
 	char device[IDENTITY_MAX + 4];
 
 	for (size_t i = e->n_pins; i > 0; i--) {
-		struct pin *pin = &e->pins[i - 1];
+		const struct pin *pin = &e->pins[i - 1];
 
 		if (!device_of(pin->target.identity, device, sizeof(device)) ||
 		    io_exists(e->io, device))
 			continue;
 		log_notice("/%s is gone, and %s=%s, which was set by hand there, with it", device,
 			   tunables[pin->tunable].id, pin->value);
-		free(pin->value);
-		*pin = e->pins[--e->n_pins];
+		engine_drop_pin(e, pin->tunable, pin->target.identity);
 	}
 }
 

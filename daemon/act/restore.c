@@ -41,23 +41,40 @@ static void drop(struct actuator *a, const struct place *p, struct restore_item 
 	}
 }
 
+/* The kernel's own list of what a setting may be of; NULL for the host, which is always there. */
+static const char *list_of(enum scope scope)
+{
+	switch (scope) {
+	case SCOPE_HOST:
+		return NULL;
+	case SCOPE_IRQ:
+		return "proc/irq";
+	case SCOPE_THREAD:
+	case SCOPE_SOCKET:
+		return "proc";
+	case SCOPE_CPU:
+		return "sys/devices/system/cpu";
+	case SCOPE_POLICY:
+		return "sys/devices/system/cpu/cpufreq";
+	case SCOPE_NIC:
+	case SCOPE_NAPI:
+	case SCOPE_QUEUE:
+		return "sys/class/net";
+	}
+	return NULL;
+}
+
 /* A topology without the target is believed only where the kernel's own list can be read: with a
  * broken sysfs everything would be gone. */
 static bool can_tell(struct actuator *a, const struct place *p)
 {
 	_cleanup_(strv_freep) char **names = NULL;
+	const char *list = list_of(p->tunable->scope);
 	int r;
 
-	if (p->tunable->scope == SCOPE_HOST)
+	if (!list)
 		return true;
-	r = a->io->ops->list(
-		a->io,
-		p->tunable->scope == SCOPE_IRQ ? "proc/irq"
-		: p->tunable->scope == SCOPE_THREAD || p->tunable->scope == SCOPE_SOCKET ? "proc"
-		: p->tunable->scope == SCOPE_CPU ? "sys/devices/system/cpu"
-		: tunable_of_nic(p->tunable)     ? "sys/class/net"
-						 : "sys/devices/system/cpu/cpufreq",
-		&names);
+	r = a->io->ops->list(a->io, list, &names);
 	return r >= 0 || r == -ENOENT;
 }
 

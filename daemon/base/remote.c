@@ -24,7 +24,8 @@ struct epoll_parameters {
 #define EPOLL_SET_PARAMETERS _IOW(0x8A, 0x01, struct epoll_parameters)
 #define EPOLL_GET_PARAMETERS _IOR(0x8A, 0x02, struct epoll_parameters)
 
-/* Field 22 of /proc/PID/stat; field 2 may hold blanks and brackets. */
+/* Field 22 of /proc/PID/stat; field 2 may hold blanks and brackets. Here and not by observe/processes.h,
+ * since it must be read between pidfd_open() and pidfd_getfd(). */
 static int read_start(pid_t pid, uint64_t *ret)
 {
 	char path[64], text[1024];
@@ -70,7 +71,7 @@ static int borrow(const struct remote_file *f)
 {
 	_cleanup_close_ int pidfd = -1, fd = -1;
 	uint64_t start;
-	int r, copy;
+	int r;
 
 	pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (pidfd < 0)
@@ -86,9 +87,7 @@ static int borrow(const struct remote_file *f)
 		return errno == ESRCH || errno == EBADF ? -ENODEV : -errno;
 	if (!is_that_file(fd, f))
 		return -ENODEV;
-	copy = fd;
-	fd = -1;
-	return copy;
+	return TAKE_FD(fd);
 }
 
 static int is_ip_socket(int fd)

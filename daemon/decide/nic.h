@@ -12,9 +12,10 @@
 /*
  * The changes that bring NIC to what the profile states, FROM empty, in the order in which they must
  * be made: coalescing by direction, each a couple of act_apply_coupled(); then the NAPI settings;
- * then threads; then the steering of its queues (decide/steering.h). A stated time or number of frames switches the adaptive coalescing of its direction
- * off, unless the profile states that, too. None for virtual NICs and for those that are down: what a
- * driver takes before it is opened is undefined (case H31). Returns how many; the caller frees. -ENOMEM.
+ * then threads; then the steering of its queues (decide/steering.h). A stated time or number of frames
+ * switches the adaptive coalescing of its direction off, unless the profile states that, too. None for
+ * virtual NICs and for those that are down: what a driver takes before it is opened is undefined (case
+ * H31). Returns how many; the caller frees. -ENOMEM.
  */
 int nic_policy(const struct topology *t, const struct profile *p, unsigned nic,
 	       struct change **ret);

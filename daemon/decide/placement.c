@@ -27,55 +27,14 @@ static bool prefer(struct cpuset *set, struct cpuset better)
 	return true;
 }
 
-static struct cpuset of_node(const struct topology *t, int node)
-{
-	struct cpuset ret = {};
-
-	for (unsigned cpu = 0; node >= 0 && cpu < t->n_cpus; cpu++)
-		if (t->cpu[cpu].node == node)
-			cpuset_add(&ret, cpu);
-	return ret;
-}
-
-/* What CPUs of AMONG share with one of them: their last-level cache, their node, or their core. */
-enum shared {
-	SHARED_CACHE,
-	SHARED_NODE,
-	SHARED_CORE
-};
-
-static int part(const struct cpu *c, enum shared what)
-{
-	return what == SHARED_CACHE ? c->cache : what == SHARED_NODE ? c->node : c->core;
-}
-
-static struct cpuset sharing(const struct topology *t, const struct cpuset *among, enum shared what)
-{
-	struct cpuset ret = {}, parts = {};
-
-	cpuset_for_each (cpu, among) {
-		int p = cpu < t->n_cpus ? part(&t->cpu[cpu], what) : -1;
-
-		if (p >= 0 && p < CPU_ID_MAX)
-			cpuset_add(&parts, (unsigned)p);
-	}
-	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++) {
-		int p = part(&t->cpu[cpu], what);
-
-		if (p >= 0 && p < CPU_ID_MAX && cpuset_has(&parts, (unsigned)p))
-			cpuset_add(&ret, cpu);
-	}
-	return ret;
-}
-
 static void prefer_next_to(const struct topology *t, int nic_node, const struct cpuset *consumers,
 			   struct cpuset *usable)
 {
-	struct cpuset theirs = sharing(t, consumers, SHARED_CORE);
+	struct cpuset theirs = topology_sharing(t, consumers, SHARED_CORE);
 
-	if (!prefer(usable, sharing(t, consumers, SHARED_CACHE)))
-		prefer(usable, sharing(t, consumers, SHARED_NODE));
-	prefer(usable, of_node(t, nic_node));
+	if (!prefer(usable, topology_sharing(t, consumers, SHARED_CACHE)))
+		prefer(usable, topology_sharing(t, consumers, SHARED_NODE));
+	prefer(usable, topology_node_cpus(t, nic_node));
 	if (!prefer(usable, cpuset_minus(&t->online, &theirs)))
 		prefer(usable, cpuset_minus(&t->online, consumers));
 }
@@ -91,7 +50,7 @@ static void find_candidates(const struct topology *t, const struct nic *nic,
 	if (consumers)
 		prefer_next_to(t, nic->node, consumers, &usable);
 	else
-		prefer(&usable, of_node(t, nic->node));
+		prefer(&usable, topology_node_cpus(t, nic->node));
 	*c = (struct candidates){.set = usable};
 	for (int tier = 0; tier < 2; tier++) {
 		/* Big cores before little ones: capacity is 1024 for all on machines of one kind.

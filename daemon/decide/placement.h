@@ -28,8 +28,8 @@ struct move {
 /*
  * The moves that bring NIC to STRATEGY on the CPUs in ALLOWED (NULL: all), at most MAX; returns how
  * many. CONSUMERS are for PLACEMENT_NEAR alone, and NULL with the others; they may be isolated, which
- * those that get an interrupt never are. PLACEMENT_LEAVE and a NIC without movable interrupts give none. The counts of interrupts
- * that other NICs already have on a CPU are taken into account.
+ * those that get an interrupt never are. PLACEMENT_LEAVE and a NIC without movable interrupts give none.
+ * The counts of interrupts that other NICs already have on a CPU are taken into account.
  */
 size_t placement_plan(const struct topology *t, unsigned nic, enum placement strategy,
 		      const struct cpuset *allowed, const struct cpuset *consumers,

@@ -15,17 +15,16 @@ static int near_node(const struct topology *t, unsigned nic)
 	return node;
 }
 
-/* One CPU of each core, the first that may be used. */
+/* One CPU of each core, the first that may be used; those whose core is not known count each. */
 static struct cpuset one_per_core(const struct topology *t, const struct cpuset *cpus)
 {
 	struct cpuset first = {};
 
 	cpuset_for_each (cpu, cpus) {
-		bool taken = false;
+		struct cpuset self = cpuset_of(cpu);
+		struct cpuset core = topology_sharing(t, &self, SHARED_CORE);
 
-		cpuset_for_each (other, &first)
-			taken |= t->cpu[cpu].core >= 0 && t->cpu[other].core == t->cpu[cpu].core;
-		if (!taken)
+		if (cpu < t->n_cpus && !cpuset_intersects(&core, &first))
 			cpuset_add(&first, cpu);
 	}
 	return first;
@@ -46,23 +45,9 @@ static struct cpuset bound_cpus(const struct topology *t, unsigned nic)
 	return bound;
 }
 
-/* Without the cores that have a CPU in TAKEN. */
-static struct cpuset without_cores(const struct topology *t, const struct cpuset *cpus,
-				   const struct cpuset *taken)
-{
-	struct cpuset left = *cpus;
-
-	cpuset_for_each (cpu, cpus)
-		cpuset_for_each (other, taken)
-			if (other == cpu || (other < t->n_cpus && t->cpu[cpu].core >= 0 &&
-					     t->cpu[other].core == t->cpu[cpu].core))
-				cpuset_remove(&left, cpu);
-	return left;
-}
-
 struct cpuset rps_plan(const struct topology *t, unsigned nic, const struct cpuset *allowed)
 {
-	struct cpuset usable = cpuset_minus(&t->online, &t->isolated), near = {}, bound, others;
+	struct cpuset usable = cpuset_minus(&t->online, &t->isolated), near, bound, cores, others;
 	const struct cpuset none = {};
 	unsigned queues;
 	int node;
@@ -73,13 +58,14 @@ struct cpuset rps_plan(const struct topology *t, unsigned nic, const struct cpus
 	node = near_node(t, nic);
 	if (allowed)
 		usable = cpuset_and(&usable, allowed);
-	cpuset_for_each (cpu, &usable)
-		if (cpu < t->n_cpus && (node < 0 || t->cpu[cpu].node == node))
-			cpuset_add(&near, cpu);
+	near = topology_node_cpus(t, node);
+	near = cpuset_and(&near, &usable);
 	near = one_per_core(t, cpuset_empty(&near) ? &usable : &near);
 	if (queues >= cpuset_count(&near))
 		return none;
 	bound = bound_cpus(t, nic);
-	others = without_cores(t, &near, &bound);
+	cores = topology_sharing(t, &bound, SHARED_CORE);
+	cores = cpuset_or(&cores, &bound);
+	others = cpuset_minus(&near, &cores);
 	return cpuset_count(&others) >= queues ? others : near;
 }

@@ -4,18 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool verify_possible(enum tunable_id id)
-{
-	return id == TUNABLE_IRQ_AFFINITY || id == TUNABLE_GOVERNOR ||
-	       id == TUNABLE_NAPI_THREADED || id == TUNABLE_NAPI_THREAD_AFFINITY;
-}
-
 enum proof verify_begin(const struct change *c, const struct result *r)
 {
 	if (c->class != CLASS_POLICY ||
 	    (r->outcome != OUTCOME_DONE && r->outcome != OUTCOME_PENDING))
 		return PROOF_NONE;
-	return verify_possible(c->tunable) ? PROOF_DUE : PROOF_UNVERIFIABLE;
+	return tunables[c->tunable].verifiable ? PROOF_DUE : PROOF_UNVERIFIABLE;
 }
 
 static enum proof say(char *text, enum proof proof, const char *fmt, ...) _printf_(3, 4);

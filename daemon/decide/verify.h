@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a profile states outright is no trial: nobody measures whether it helps. What can be seen is
- * whether the host acts on it, and not of every setting:
+ * whether the host acts on it, and only of the settings that the table calls verifiable:
  *
  *   irq_affinity           the interrupt's counter grows on the CPUs it was given, and on no other
  *   governor               performance: the policy's CPU runs at FREQUENCY_NEAR of its highest
@@ -34,8 +34,6 @@ struct effect {
 
 /* Just written: PROOF_NONE when C is no policy or R did not make it, else DUE or UNVERIFIABLE. */
 enum proof verify_begin(const struct change *c, const struct result *r);
-/* Whether some sensor may show that setting's effect. */
-bool verify_possible(enum tunable_id id);
 
 #define PROOF_TEXT_MAX 96
 /* What WRITTEN, canonical, does to the target of that identity. TEXT says it for an admin. */

@@ -129,6 +129,41 @@ bool topology_irqbalance_moves(const struct topology *t, unsigned nic)
 	return false;
 }
 
+struct cpuset topology_node_cpus(const struct topology *t, int node)
+{
+	struct cpuset cpus = {};
+
+	for (unsigned cpu = 0; node >= 0 && cpu < t->n_cpus; cpu++)
+		if (t->cpu[cpu].node == node)
+			cpuset_add(&cpus, cpu);
+	return cpus;
+}
+
+static int part(const struct cpu *c, enum shared what)
+{
+	return what == SHARED_CACHE ? c->cache : what == SHARED_NODE ? c->node : c->core;
+}
+
+struct cpuset topology_sharing(const struct topology *t, const struct cpuset *among,
+			       enum shared what)
+{
+	struct cpuset cpus = {}, parts = {};
+
+	cpuset_for_each (cpu, among) {
+		int p = cpu < t->n_cpus ? part(&t->cpu[cpu], what) : -1;
+
+		if (p >= 0 && p < CPU_ID_MAX)
+			cpuset_add(&parts, (unsigned)p);
+	}
+	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++) {
+		int p = part(&t->cpu[cpu], what);
+
+		if (p >= 0 && p < CPU_ID_MAX && cpuset_has(&parts, (unsigned)p))
+			cpuset_add(&cpus, cpu);
+	}
+	return cpus;
+}
+
 struct cpuset topology_receive_cpus(const struct topology *t)
 {
 	struct cpuset cpus = {};

@@ -179,6 +179,17 @@ int topology_cpu_by_identity(const struct topology *t, const char *identity);
 unsigned topology_irq_home(const struct irq *irq);
 /* Whether irqbalance runs and may move interrupts of that NIC that softnetd would place. */
 bool topology_irqbalance_moves(const struct topology *t, unsigned nic);
+/* The CPUs of that NUMA node; none for -1. */
+struct cpuset topology_node_cpus(const struct topology *t, int node);
+/* The CPUs that share their last-level cache, their node or their core with one of AMONG, and those
+ * themselves; without the CPUs of which that is not known. */
+enum shared {
+	SHARED_CACHE,
+	SHARED_NODE,
+	SHARED_CORE
+};
+struct cpuset topology_sharing(const struct topology *t, const struct cpuset *among,
+			       enum shared what);
 /* The CPUs that take the receive interrupts of NICs that are up: where they arrive, or where the
  * mask sends them when the host does not tell. */
 struct cpuset topology_receive_cpus(const struct topology *t);

@@ -236,6 +236,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = HOST_DEPENDENT,
 			.doc = "CPUs that may take an interrupt",
 			.owners = "irqbalance, TuneD, systemd .link files, driver scripts",
+			.verifiable = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_GOVERNOR] =
@@ -251,6 +252,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.doc = "cpufreq governor; a list \"a|b\" takes the first that the host offers",
 			.owners = "power-profiles-daemon, TuneD, TLP, auto-cpufreq, cpupower",
 			.for_latency = true,
+			.verifiable = true,
 			.coupled = TUNABLE_ENERGY_PREFERENCE,
 		},
 	[TUNABLE_ENERGY_PREFERENCE] =
@@ -290,6 +292,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.words = threaded_words,
 			.doc = "whether packets are taken by a kernel thread of the queue's own instead of in softirq context",
 			.owners = "OpenWrt packet steering, udev rules",
+			.verifiable = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	[TUNABLE_NAPI_DEFER_HARD_IRQS] =
@@ -347,6 +350,7 @@ const struct tunable tunables[_TUNABLE_MAX] = {
 			.kernel_default = HOST_DEPENDENT,
 			.doc = "CPUs that a NAPI thread may run on",
 			.owners = "OpenWrt packet steering, taskset in scripts",
+			.verifiable = true,
 			.coupled = _TUNABLE_MAX,
 		},
 	/*

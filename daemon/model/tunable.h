@@ -113,6 +113,7 @@ struct tunable {
 	const char *const *known; /* VALUE_WORD, VALUE_EPP: the words of mainline kernels, to catch
 				   * typing slips; a host may offer fewer */
 	bool for_latency; /* decides how long a packet waits that comes alone (decide/low-rate.h) */
+	bool verifiable;  /* some sensor shows whether the host acts on it (decide/verify.h) */
 	bool held; /* holds only as long as a descriptor is open: the kernel itself gives it back when
 		    * its holder ends, however it ends */
 	const char *undo; /* how it is undone, where that is not "the original is written again"; or
@@ -151,9 +152,9 @@ const char *scope_to_string(enum scope s);
 /*
  * Puts TEXT (what an admin or a kernel file says) into the spelling that is written and compared:
  * numbers plain decimal (names of VALUE_NUMBER words become numbers, what must be a power of two
- * becomes the next one), CPU lists sorted, EPP words as the kernel spells them. Errors: -EINVAL not such a value, -ERANGE outside the hard caps,
- * -ENOSPC buffer too small. Caps are checked only when CHECK_CAPS: what a kernel says may be
- * anything.
+ * becomes the next one), CPU lists sorted, EPP words as the kernel spells them. Errors: -EINVAL not
+ * such a value, -ERANGE outside the hard caps, -ENOSPC buffer too small. Caps are checked only when
+ * CHECK_CAPS: what a kernel says may be anything.
  */
 int tunable_canonical(const struct tunable *t, const char *text, bool check_caps, char *buf,
 		      size_t size);

@@ -64,7 +64,6 @@ static int open_socket(struct io *io)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
 	char name[64];
-	int copy;
 
 	if (!irqbalance_socket(io, name, sizeof(name)))
 		return -ENOENT;
@@ -79,9 +78,7 @@ static int open_socket(struct io *io)
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) < 0 ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	copy = fd;
-	fd = -1;
-	return copy;
+	return TAKE_FD(fd);
 }
 
 static int send_request(int fd)

@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/scan.h"
+#include "observe/ethtool.h"
+#include "observe/napis.h"
 #include "observe/processes.h"
+#include "observe/sockets.h"
 
 /* A binary s32: the lowest of all requests, not only ours. */
 static int read_latency(struct io *io, const char *path, char *buf, size_t size)
@@ -44,11 +48,6 @@ static int read_sched(struct io *io, pid_t pid, char *buf, size_t size)
 	return format_into(buf, size, "%s:%lld", policies[st.policy],
 			   realtime ? (long long)st.rt_priority : (long long)st.nice);
 }
-
-#include "base/scan.h"
-#include "observe/ethtool.h"
-#include "observe/napis.h"
-#include "observe/sockets.h"
 
 static int read_coalesce(struct io *io, enum tunable_id id, unsigned ifindex, char *buf,
 			 size_t size)
