@@ -8,42 +8,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "lib/count-allocations.h"
 #include "sim/host.h"
-
-/* Every allocation of the program is counted; a sanitizer has its own allocator. */
-static unsigned long allocations;
-#ifdef __SANITIZE_ADDRESS__
-enum {
-	COUNTED = 0
-};
-#else
-enum {
-	COUNTED = 1
-};
-
-/* glibc's own names for what is replaced here */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t size);
-
-void *malloc(size_t size)
-{
-	allocations++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	allocations++;
-	return __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	allocations++;
-	return __libc_realloc(p, size);
-}
-#endif
 
 /* Process CPU time, seconds. */
 static double cpu_seconds(void)

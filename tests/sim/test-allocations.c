@@ -1,46 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A tick of window and decide() allocates nothing once it runs: in peace, with a symptom, through a
- * trial and after it. Every allocation of the program is counted; a sanitizer has its own allocator,
- * and then there is nothing to count.
+ * trial and after it.
  */
+#include "lib/count-allocations.h"
 #include "lib/run.h"
 #include "sim/host.h"
-
-static unsigned long allocations;
-
-#ifdef __SANITIZE_ADDRESS__
-enum {
-	COUNTED = 0
-};
-#else
-enum {
-	COUNTED = 1
-};
-
-/* glibc's own names for what is replaced here */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t size);
-
-void *malloc(size_t size)
-{
-	allocations++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	allocations++;
-	return __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	allocations++;
-	return __libc_realloc(p, size);
-}
-#endif
 
 static struct direct d;
 

@@ -11,6 +11,7 @@
 #include "engine-internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
+#include "lib/whole.h"
 #include "lib/watch.h"
 
 #define CASES "tests/replay/cases/"
@@ -124,24 +125,12 @@ END_TEST
 
 static void start(const char *profile)
 {
-	static const char *dirs[2];
-	struct engine_options options = {.io = &m->io, .config_dirs = dirs, .lock = true};
-	pid_t pid;
-
-	config = tree_new();
-	dirs[0] = tree_path(config);
-	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
-	tree_write(config, "profiles/test.conf", profile);
-	ck_assert_int_eq(engine_new(&options, &complaints, &pid, &e), 0);
+	ck_assert_int_eq(whole_start(m, &config, "apply", profile, &complaints, &e), 0);
 }
 
 static void minute(void)
 {
-	for (unsigned i = 0; i < 60; i++) {
-		machine_advance(m, USEC_PER_SEC);
-		machine_write(m);
-		ck_assert_int_eq(engine_tick(e), 0);
-	}
+	ck_assert_int_eq(whole_ticks(m, e, 60), 0);
 }
 
 static void obstacles(char *buf, size_t size)

@@ -11,6 +11,7 @@
 #include "engine-internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
+#include "lib/whole.h"
 #include "observe/irqbalance.h"
 
 #define SOCKET "run/irqbalance/irqbalance4000.sock"
@@ -88,16 +89,9 @@ static void teardown(void)
 
 static int start(void)
 {
-	static const char *dirs[2];
-	struct engine_options options = {.io = &m->io, .config_dirs = dirs, .lock = true};
-	pid_t pid;
-
-	config = tree_new();
-	dirs[0] = tree_path(config);
-	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
-	tree_write(config, "profiles/test.conf",
-		   "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n");
-	return engine_new(&options, &complaints, &pid, &e);
+	return whole_start(m, &config, "apply",
+			   "nics = ( { match = \"eth*\"; placement = \"spread\"; } );\n",
+			   &complaints, &e);
 }
 
 static unsigned irq_of(const char *name)

@@ -13,6 +13,7 @@
 #include "lib/fake-genl.h"
 #include "lib/machine.h"
 #include "lib/run.h"
+#include "lib/whole.h"
 
 #define SYSFS "sys/class/net/eth0/"
 
@@ -495,25 +496,12 @@ static const char nic_profile[] =
 
 static int start_engine(const char *profile)
 {
-	static const char *dirs[2];
-	struct engine_options options = {.io = &m->io, .config_dirs = dirs, .lock = true};
-	pid_t pid;
-
-	if (!config)
-		config = tree_new();
-	dirs[0] = tree_path(config);
-	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
-	tree_write(config, "profiles/test.conf", profile);
-	return engine_new(&options, &complaints, &pid, &e);
+	return whole_start(m, &config, "apply", profile, &complaints, &e);
 }
 
 static void ticks(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		machine_advance(m, USEC_PER_SEC);
-		machine_write(m);
-		ck_assert_int_eq(engine_tick(e), 0);
-	}
+	ck_assert_int_eq(whole_ticks(m, e, n), 0);
 }
 
 static void expect_profile_holds(void)

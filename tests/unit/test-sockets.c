@@ -13,6 +13,7 @@
 #include "engine-internal.h"
 #include "lib/fake-remote.h"
 #include "lib/run.h"
+#include "lib/whole.h"
 #include "observe/processes.h"
 
 #define CGROUP "sys/fs/cgroup/system.slice/db.service/"
@@ -37,25 +38,12 @@ static void boot(const char *pids)
 
 static int start(const char *text)
 {
-	static const char *dirs[2];
-	struct engine_options options = {.io = &m->io, .config_dirs = dirs, .lock = true};
-	pid_t pid;
-
-	if (!config)
-		config = tree_new();
-	dirs[0] = tree_path(config);
-	tree_write(config, "softnetd.conf", "mode = \"apply\";\nprofile = \"test\";\n");
-	tree_write(config, "profiles/test.conf", text);
-	return engine_new(&options, &complaints, &pid, &e);
+	return whole_start(m, &config, "apply", text, &complaints, &e);
 }
 
 static void ticks(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		machine_advance(m, USEC_PER_SEC);
-		machine_write(m);
-		ck_assert_int_eq(engine_tick(e), 0);
-	}
+	ck_assert_int_eq(whole_ticks(m, e, n), 0);
 }
 
 static void teardown(void)

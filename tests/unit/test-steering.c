@@ -10,6 +10,7 @@
 #include "engine-internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
+#include "lib/whole.h"
 
 #define QUEUE(q, file) "sys/class/net/eth0/queues/rx-" #q "/" file
 #define SOCK_FLOWS     "proc/sys/net/core/rps_sock_flow_entries"
@@ -131,6 +132,23 @@ static void bind_queues(void)
 		if (t->irq[i].role == IRQ_RXTX)
 			t->irq[i].affinity = t->irq[i].effective = cpuset_of(q++);
 }
+
+/* An online list that names more than the machine has, on a node where nothing may be used. */
+START_TEST(only_cpus_of_the_machine_are_planned_with)
+{
+	struct cpuset allowed = {};
+
+	boot(4, 1);
+	look();
+	for (unsigned cpu = t->n_cpus; cpu < CPU_ID_MAX; cpu++) {
+		cpuset_add(&t->online, cpu);
+		cpuset_add(&allowed, cpu);
+	}
+	allowed = rps_plan(t, 0, &allowed);
+	ck_assert(cpuset_empty(&allowed));
+	expect_plan(NULL, "0-3");
+}
+END_TEST
 
 START_TEST(plan_for_fewer_queues_than_cores)
 {
@@ -344,25 +362,12 @@ static const char rps_profile[] =
 
 static int start_engine(const char *profile, const char *mode)
 {
-	static const char *dirs[2];
-	struct engine_options options = {.io = &m->io, .config_dirs = dirs, .lock = true};
-	pid_t pid;
-
-	if (!config)
-		config = tree_new();
-	dirs[0] = tree_path(config);
-	tree_printf(config, "softnetd.conf", "mode = \"%s\";\nprofile = \"test\";\n", mode);
-	tree_write(config, "profiles/test.conf", profile);
-	return engine_new(&options, &complaints, &pid, &e);
+	return whole_start(m, &config, mode, profile, &complaints, &e);
 }
 
 static void ticks(unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		machine_advance(m, USEC_PER_SEC);
-		machine_write(m);
-		ck_assert_int_eq(engine_tick(e), 0);
-	}
+	ck_assert_int_eq(whole_ticks(m, e, n), 0);
 }
 
 static const char *steering(json_t *status, unsigned queue)
@@ -521,6 +526,7 @@ int main(void)
 	TCase *c = tcase_create("steering");
 
 	tcase_add_checked_fixture(c, NULL, teardown);
+	tcase_add_test(c, only_cpus_of_the_machine_are_planned_with);
 	tcase_add_test(c, plan_for_fewer_queues_than_cores);
 	tcase_add_test(c, plan_keeps_to_cores_node_and_housekeeping);
 	tcase_add_test(c, masks_and_flows_are_written_and_given_back);
