@@ -431,11 +431,17 @@ static json_t *irqbalance_document(const struct engine *e)
 	put(d, "told", json_boolean(t->irqbalance_told));
 	for (unsigned nic = 0; nic < t->n_nics; nic++) {
 		const struct nic_rule *rule = profile_nic_rule(e->profile, t->nic[nic].name);
+		_cleanup_free_ char *option = NULL;
 		json_t *m, *irqs;
-		char option[512] = "";
+		size_t size;
+		FILE *f;
 
 		if (!rule || rule->placement == PLACEMENT_LEAVE ||
 		    !topology_irqbalance_moves(t, nic))
+			continue;
+		/* An admin pastes it: a number that is cut would be another interrupt's. */
+		f = open_memstream(&option, &size);
+		if (!f)
 			continue;
 		m = json_object();
 		irqs = json_array();
@@ -445,12 +451,13 @@ static json_t *irqbalance_document(const struct engine *e)
 			if (irq->nic != (int)nic || !placement_movable(irq) || irq->banned)
 				continue;
 			append(irqs, json_integer(irq->number));
-			append_text(option, sizeof(option), "%s--banirq=%u", *option ? " " : "",
-				    irq->number);
+			fprintf(f, "%s--banirq=%u", json_array_size(irqs) > 1 ? " " : "",
+				irq->number);
 		}
+		fclose(f);
 		put(m, "nic", text_or_null(t->nic[nic].name));
 		put(m, "irqs", irqs);
-		put(m, "option", json_string(option));
+		put(m, "option", text_or_null(option));
 		append(moves, m);
 	}
 	put(d, "moves", moves);

@@ -22,13 +22,18 @@ static struct tree *config;
 static struct complaints complaints;
 static pid_t server;
 
-static void boot(void)
+static void boot_with(unsigned queues)
 {
-	struct machine_nic nic = {.name = "eth0", .kind = MACHINE_I40E, .queues = 2};
+	struct machine_nic nic = {.name = "eth0", .kind = MACHINE_I40E, .queues = queues};
 
 	m = machine_new(
 		&(struct machine_spec){.cpus = 4, .nics = &nic, .n_nics = 1, .irqbalance = true});
 	tree_mkdir(m->tree, "run/irqbalance");
+}
+
+static void boot(void)
+{
+	boot_with(2);
 }
 
 /* As sock_handle() of irqbalance 1.9.2: one request with credentials, one answer, closed. NULL: it hangs.
@@ -155,6 +160,34 @@ START_TEST(moves_are_named_with_the_option)
 }
 END_TEST
 
+/* Of many interrupts each number is there, and whole. */
+START_TEST(the_option_is_never_cut)
+{
+	json_t *d, *move;
+	const char *option;
+	size_t i;
+	json_t *irq;
+
+	boot_with(128);
+	serve("SLEEP 10 BANNED 00000000");
+	ck_assert_int_eq(start(), 0);
+	d = engine_status(e);
+	move = json_array_get(json_object_get(json_object_get(d, "irqbalance"), "moves"), 0);
+	option = json_string_value(json_object_get(move, "option"));
+	ck_assert_uint_eq(json_array_size(json_object_get(move, "irqs")), 128);
+	json_array_foreach (json_object_get(move, "irqs"), i, irq) {
+		char one[32];
+
+		snprintf(one, sizeof(one), "--banirq=%lld", json_integer_value(irq));
+		ck_assert_msg(strncmp(option, one, strlen(one)) == 0, "%s in %s", one, option);
+		option += strlen(one);
+		option += *option == ' ';
+	}
+	ck_assert_str_eq(option, "");
+	json_decref(d);
+}
+END_TEST
+
 START_TEST(banned_interrupts_are_placed)
 {
 	char answer[256];
@@ -194,16 +227,12 @@ START_TEST(no_answer)
 
 	for (size_t i = 0; i < ELEMENTSOF(answers); i++) {
 		static struct irqbalance answer;
-		struct timespec before, after;
-
 		boot();
-		/* The machine's clock stands still: the socket's own time limit has to do. */
+		/* The machine's clock stands still: the socket's own time limit has to do, or this
+		 * test's. */
 		serve(answers[i]);
-		clock_gettime(CLOCK_MONOTONIC, &before);
 		ck_assert_int_lt(irqbalance_ask(&m->io, &answer), 0);
-		clock_gettime(CLOCK_MONOTONIC, &after);
 		ck_assert(!answer.told);
-		ck_assert_int_le(after.tv_sec - before.tv_sec, 3);
 		ck_assert_int_eq(start(), 0);
 		ck_assert(!e->topology->irqbalance_told);
 		ck_assert_uint_eq(ledger_size(e->ledger), 0);
@@ -227,6 +256,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, teardown);
 	tcase_add_test(c, parser);
 	tcase_add_test(c, moves_are_named_with_the_option);
+	tcase_add_test(c, the_option_is_never_cut);
 	tcase_add_test(c, banned_interrupts_are_placed);
 	tcase_add_test(c, half_banned);
 	tcase_add_test(c, no_answer);

@@ -25,32 +25,14 @@ settings()
 # profile NAME TEXT
 profile() { printf '%s\n' "$2" >$E/profiles/"$1".conf; }
 
-start()	# start PROFILE
-{
-	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
-	D=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
-		sleep 0.5
-	done
-	sed 's/^/# /' /tmp/daemon.log
-	return 1
-}
-
-stop()
-{
-	kill -TERM $D
-	wait $D
-}
-
 # --- a healthy host
 settings >/tmp/before
-start balanced
+daemon_start balanced
 ok $? "softnetd starts"
 sleep 4
 softnetctl status --json >/tmp/status.json
 ok $? "status answers"
-stop
+daemon_stop
 ok $? "softnetd stops"
 settings >/tmp/after
 cmp -s /tmp/before /tmp/after
@@ -60,7 +42,7 @@ ok $? "and no ledger was needed"
 
 # --- what the profile states, and back
 profile stated 'busy_poll = 50; busy_read = 50; netdev_max_backlog = 2000; governor = "powersave";'
-start stated
+daemon_start stated
 is "$(core busy_poll) $(core busy_read) $(core netdev_max_backlog)" "50 50 2000" "stated numbers are there"
 is "$(cat /sys/devices/system/cpu/cpufreq/policy*/scaling_governor | sort -u)" powersave "governors are switched"
 is "$(cat /sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq)" 1000000 "and the frequency follows"
@@ -73,19 +55,19 @@ ok $? "softnetctl restore works without the daemon"
 settings >/tmp/after
 cmp -s /tmp/before /tmp/after
 ok $? "and brings every original back"
-start stated
+daemon_start stated
 kill -9 $D
 wait $D 2>/dev/null
-start balanced
+daemon_start balanced
 settings >/tmp/after
 cmp -s /tmp/before /tmp/after
 ok $? "so does the next start"
-stop
+daemon_stop
 
 # --- a budget that binds: every run ends squeezed at 1
 profile loop 'netdev_budget = [16, 1200]; netdev_budget_usecs = [2000, 40000];'
 echo 1 >/proc/sys/net/core/netdev_budget
-start loop
+daemon_start loop
 pktgen 200000
 raised() { [ "$(core netdev_budget)" -gt 1 ]; }
 until_true 30 raised
@@ -102,7 +84,7 @@ s2=$(awk '{ s += ("0x" $3) + 0 } END { print s }' /proc/net/softnet_stat)
 between $((s2 - s1)) 0 50 "no more squeezes"
 is "$(core netdev_budget)" "$b1" "and no more writes"
 pktgen_end
-stop
+daemon_stop
 is "$(core netdev_budget)" 1 "stop brings the original back"
 echo 300 >/proc/sys/net/core/netdev_budget
 
@@ -120,7 +102,7 @@ sleep 2
 # all on one CPU, as a driver or a rival may have left them
 for n in $irqs; do echo 0 >/proc/irq/$n/smp_affinity_list; done
 settings >/tmp/before
-start placed
+daemon_start placed
 $IP netns exec B iperf3 -s -D
 sleep 1
 iperf3 -c 10.0.0.2 -t 6 -P 8 >/tmp/iperf 2>&1
@@ -133,7 +115,7 @@ for n in $inputs; do
 done
 between "$moved" 1 "$count" "those that fired have moved"
 softnetctl status | sed 's/^/# /'
-stop
+daemon_stop
 settings >/tmp/after
 cmp -s /tmp/before /tmp/after
 ok $? "stop brings every mask back"
@@ -143,23 +125,23 @@ pkill iperf3 2>/dev/null || killall iperf3 2>/dev/null
 if have_series; then
 	profile series 'softirq_max_restart = 5; softirq_time_us = 1000; softirq_clock = "precise"; softirq_restart_policy = "throughput";'
 	settings >/tmp/before
-	start series
+	daemon_start series
 	is "$(cd /proc/sys/kernel && cat softirq_max_restart softirq_time_us softirq_clock softirq_restart_policy | tr '\n' ' ')" \
 		"5 1000 1 4 " "the limits of the softirq loop are set"
-	stop
+	daemon_stop
 	settings >/tmp/after
 	cmp -s /tmp/before /tmp/after
 	ok $? "and set back"
 fi
 
 # --- the kernel log: NET_RX left pending
-start balanced
+daemon_start balanced
 sleep 2
 trouble mode=pending cpu=2 nr=3 count=3 gap_ms=40
 trouble_end
 seen() { softnetctl status --json | grep -q nohz-net; }
 until_true 10 seen
 ok $? "a NOHZ message is seen as nohz-net"
-stop
+daemon_stop
 sed 's/^/# /' /tmp/daemon.log | tail -5
 finish

@@ -75,18 +75,6 @@ state()
 	done
 }
 
-start()	# start PROFILE
-{
-	softnetd --config-dir /mnt/softnetd/config --profile "$1" >/tmp/daemon.log 2>&1 &
-	D=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
-		sleep 0.5
-	done
-	sed 's/^/# /' /tmp/daemon.log
-	return 1
-}
-stop() { kill -TERM $D; wait $D; }
 log_lines() { wc -l </tmp/daemon.log; }
 
 cat >$P/nic.conf <<END
@@ -97,7 +85,7 @@ nics = (
 );
 END
 state >/tmp/before
-start nic
+daemon_start nic
 ok $? "softnetd starts"
 
 # --- what the profile states is there
@@ -163,7 +151,7 @@ ok $? "7 µs are refused by the driver"
 sed 's/^/# /' /tmp/set.txt
 is "$(usecs)" 200 "and it stays as it was"
 
-stop
+daemon_stop
 ok $? "softnetd stops"
 # Each change of channels gave the interrupts other CPUs, and one that the driver bound to just the CPU
 # where softnetd had it cannot be told from one that it left: masks begin anew here, and that they come
@@ -182,7 +170,7 @@ ok $? "everything is as it was"
 ok $? "and the ledger is empty"
 
 # --- kill -9
-start nic
+daemon_start nic
 until_true 15 placed
 kill -9 $D
 wait $D 2>/dev/null
@@ -200,7 +188,7 @@ cat >$P/mine.conf <<END
 on_foreign = "enforce";
 nics = ( { match = "$X"; coalesce_rx_usecs = 200; } );
 END
-start mine
+daemon_start mine
 right() { [ "$(usecs)" = 200 ]; }
 until_true 10 right
 for u in 300 400; do
@@ -208,11 +196,11 @@ for u in 300 400; do
 	until_true 4 right
 	ok $? "ethtool -C rx-usecs $u is answered without a slow look ($(usecs))"
 done
-stop
+daemon_stop
 is "$(usecs)" "$(sed -n 's/^rx-usecs:[[:space:]]*//p' /tmp/before)" "and the original comes back"
 
 # --- pulled while it is changed
-start nic
+daemon_start nic
 # with the descriptors of its interrupts
 fds=$(ls /proc/$D/fd | wc -l)
 (
@@ -256,7 +244,7 @@ ethtool -L "$V" combined 4 2>/dev/null
 set_again() { [ "$(napi_values)" = "1 2 20000" ] && placed; }
 until_true 25 set_again
 ok $? "plugged in again its threads are placed ($V)"
-stop
+daemon_stop
 is "$(usecs) $(sysfs threaded) $(sysfs napi_defer_hard_irqs) $(sysfs gro_flush_timeout)" \
 	"$(sed -n 's/^rx-usecs:[[:space:]]*//p' /tmp/before) 0 0 0" "and the originals come back"
 [ ! -e $LEDGER ]

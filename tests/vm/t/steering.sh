@@ -29,18 +29,6 @@ is "$(ls -d $Q/rx-* | wc -l)" 1 "one receive queue for $(nproc) CPUs"
 
 mask() { cat $Q/rx-"$1"/rps_cpus; }
 state() { cat $Q/rx-*/rps_cpus $Q/rx-*/rps_flow_cnt /proc/sys/net/core/rps_sock_flow_entries; }
-start()
-{
-	softnetd --config-dir /mnt/softnetd/config --profile rps >/tmp/daemon.log 2>&1 &
-	D=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		softnetctl version >/dev/null 2>&1 && [ -S /run/softnetd/bus ] && return 0
-		sleep 0.5
-	done
-	sed 's/^/# /' /tmp/daemon.log
-	return 1
-}
-stop() { kill -TERM $D; wait $D; }
 # rps_ipis: of all CPUs, column 10 of softnet_stat
 rps_ipis()
 {
@@ -55,7 +43,7 @@ rps_sock_flow_entries = 30000;
 nics = ( { match = "$V"; placement = "spread"; rps = "near"; rps_flow_cnt = 3000; } );
 END
 state >/tmp/before
-start
+daemon_start rps
 ok $? "softnetd starts"
 irq=$(awk '/-input\.0/ { sub(":", "", $1); print $1; exit }' /proc/interrupts)
 bound() { case $(cat /proc/irq/"$irq"/smp_affinity_list) in [0-9]) ;; *) return 1 ;; esac; }
@@ -109,7 +97,7 @@ softnetctl history | sed 's/^/# /'
 ! softnetctl history --json | grep -q '"foreign".*irq_affinity\|irq_affinity.*"foreign"'
 ok $? "what the driver makes of its interrupts at hotplug is nobody's will"
 is "$(mask 0)" 1 "a mask that somebody else wrote is theirs"
-stop
+daemon_stop
 is "$(mask 0)" 1 "also at the end"
 echo 0 >$Q/rx-0/rps_cpus
 state >/tmp/after
@@ -119,7 +107,7 @@ ok $? "everything else is as it was"
 ok $? "and the ledger is empty"
 
 # --- kill -9
-start
+daemon_start rps
 until_true 20 again
 kill -9 $D
 wait $D 2>/dev/null
