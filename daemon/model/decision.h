@@ -113,7 +113,7 @@ struct change {
 	enum symptom symptom; /* SYMPTOM_NONE for a policy */
 	char from[VALUE_MAX]; /* what decide/ believes; act/ reads again before it writes */
 	char to[VALUE_MAX];
-	char why[320]; /* one or two sentences with the numbers */
+	char why[384]; /* a symptom's text and what is said of the change, with the numbers */
 };
 
 /* Sets the id: from what is changed and why, so that it is the same on every host and run. */
