@@ -8,26 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fuzz/fuzz.h"
 #include "base/log.h"
 #include "engine.h"
 #include "lib/machine.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static struct machine *m;
 static struct tree *config;
 static struct engine *engine;
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static void clean_up(void)
 {

@@ -3,17 +3,10 @@
  */
 #include <stdio.h>
 
+#include "fuzz/fuzz.h"
 #include "observe/interrupts.h"
 #include "serve/decode-json.h"
 #include "serve/show-decode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void check_row(const struct interrupts_reader *r)
 {

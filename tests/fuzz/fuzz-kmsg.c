@@ -2,17 +2,10 @@
 /* The kernel log: as a pasted text, as one record, and as the live reader gets it. */
 #include <stdio.h>
 
+#include "fuzz/fuzz.h"
 #include "observe/kmsg.h"
 #include "serve/decode-json.h"
 #include "serve/show-decode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void take(unsigned line, const struct kmsg_event *event, void *userdata)
 {

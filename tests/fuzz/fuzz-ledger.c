@@ -4,6 +4,7 @@
  * value that is none of its setting, is lost by no change made on top of it, and is read again as it
  * was; and holds.json likewise. The first byte says which of the two.
  */
+#include "fuzz/fuzz.h"
 #include "act/act.h"
 #include "act/ledger.h"
 #include "act/restore.h"
@@ -14,19 +15,6 @@
 #define BOOT   "6f1d1a3e-0000-4000-8000-000000000001"
 #define LEDGER "run/softnetd/ledger.json"
 #define HOLDS  "run/softnetd/holds.json"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static size_t unknown(const struct ledger *l)
 {

@@ -4,19 +4,12 @@
  * line that this file has, a key and a value without control characters that a terminal would obey. What
  * stands behind the first NUL byte is the drop-in.
  */
+#include "fuzz/fuzz.h"
 #include "lib/tree.h"
 #include "observe/link-files.h"
 
 #define LINK    "etc/systemd/network/10-a.link"
 #define DROP_IN "etc/systemd/network/10-a.link.d/50.conf"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static unsigned lines_of(const void *text, size_t size)
 {

@@ -6,23 +6,16 @@
  */
 #include <stdio.h>
 
+#include "fuzz/fuzz.h"
 #include "base/genl.h"
 #include "observe/ethtool.h"
 #include "observe/napis.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct script {
 	struct genl genl;
 	const uint8_t *data;
 	size_t size;
 };
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static int ask(struct genl *g, struct genl_request *q _unused_, genl_reply reply, void *userdata)
 {

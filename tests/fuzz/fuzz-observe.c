@@ -3,18 +3,11 @@
  * The small sensors: /proc/stat, /proc/net/dev, /proc/pressure, interrupt names. The first byte
  * says which of them gets the rest.
  */
+#include "fuzz/fuzz.h"
 #include "observe/irq-names.h"
 #include "observe/netdev.h"
 #include "observe/pressure.h"
 #include "observe/stat.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void stat(const char *text, size_t size)
 {

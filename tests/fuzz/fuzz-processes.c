@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /proc/PID/comm, stat and schedstat, which programs choose in part: the three behind each other, with
  * NULs between. */
+#include "fuzz/fuzz.h"
 #include "lib/files.h"
 #include "observe/processes.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

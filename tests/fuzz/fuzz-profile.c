@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A configuration file from anywhere: as a profile and as softnetd.conf. Nothing is read from disk.
  */
+#include "fuzz/fuzz.h"
 #include "profile/profile-file.h"
 #include "profile/schema.h"
 

@@ -2,17 +2,10 @@
 /* /proc/softirqs: no input crashes it, and every vector has one count per CPU. */
 #include <stdio.h>
 
+#include "fuzz/fuzz.h"
 #include "observe/softirqs.h"
 #include "serve/decode-json.h"
 #include "serve/show-decode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,18 +2,11 @@
 /* softnet_stat: no input crashes it, and no row is invented: what a row says stands on its line. */
 #include <stdio.h>
 
+#include "fuzz/fuzz.h"
 #include "base/scan.h"
 #include "observe/softnet.h"
 #include "serve/decode-json.h"
 #include "serve/show-decode.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 /* Looks the row up in the text, by another road than the parser's. */
 static void check_row(const char *text, size_t size, const struct softnet_row *r)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording from a stranger: read, and replayed through decide/ as far as it is one. */
+#include "fuzz/fuzz.h"
 #include "serve/replay.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void take(void *userdata, const struct replay_event *ev)
 {

@@ -7,27 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fuzz/fuzz.h"
 #include "base/log.h"
 #include "lib/machine.h"
 #include "observe/observe.h"
 #include "observe/units.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static struct machine *m;
 static char **files;
 static size_t n_files;
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static void clean_up(void)
 {

@@ -3,16 +3,9 @@
  * Values: CPU lists and masks, and every setting's own spelling. What is understood has one canonical
  * spelling, which means the same and is its own.
  */
+#include "fuzz/fuzz.h"
 #include "base/cpuset.h"
 #include "model/tunable.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void again(const struct cpuset *set)
 {

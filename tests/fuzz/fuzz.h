@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What each fuzz target needs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(bool what)
+{
+	if (!what)
+		abort();
+}
+
+/* For log_set_hook(). */
+static inline void silent(enum log_level level _unused_, const char *line _unused_,
+			  void *userdata _unused_)
+{
+}
