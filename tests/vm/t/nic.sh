@@ -201,7 +201,8 @@ is "$(usecs)" "$(sed -n 's/^rx-usecs:[[:space:]]*//p' /tmp/before)" "and the ori
 
 # --- pulled while it is changed
 daemon_start nic
-# with the descriptors of its interrupts
+# once it has looked twice, with the descriptors of all interrupts
+sleep 3
 fds=$(ls /proc/$D/fd | wc -l)
 (
 	i=0
