@@ -81,12 +81,14 @@ static json_t *cpu_document(const struct engine *e, unsigned id)
 {
 	const struct cpu *cpu = &e->topology->cpu[id];
 	const struct tick *newest = e->window ? window_tick(e->window, 0) : NULL;
+	struct handover_sum handed = {};
 	struct cpu_sum sum = {};
 	uint32_t have = 0;
 	json_t *c = json_object();
 
 	if (newest && id < e->window->n_cpus) {
 		sum = window_cpu(e->window, id, STATUS_TICKS);
+		handed = window_handovers(e->window, id, STATUS_TICKS);
 		have = newest->cpu[id].have;
 	}
 	put(c, "cpu", json_integer(id));
@@ -104,9 +106,9 @@ static json_t *cpu_document(const struct engine *e, unsigned id)
 	    have & HAVE_BACKLOG ? json_integer(newest->cpu[id].backlog) : json_null());
 	put(c, "handovers_per_second",
 	    rate(have & HAVE_SOFTIRQ_STAT,
-		 sum.handover[HANDOVER_TIME] + sum.handover[HANDOVER_RESCHED] +
-			 sum.handover[HANDOVER_COUNT] + sum.handover[HANDOVER_POLICY],
-		 sum.stat_seconds));
+		 handed.handover[HANDOVER_TIME] + handed.handover[HANDOVER_RESCHED] +
+			 handed.handover[HANDOVER_COUNT] + handed.handover[HANDOVER_POLICY],
+		 handed.seconds));
 	return c;
 }
 

@@ -15,14 +15,14 @@ static const char *const reasons[_HANDOVER_MAX] = {
 
 double handovers_per_second(const struct window *w, unsigned cpu)
 {
-	struct cpu_sum sum = window_cpu(w, cpu, DETECT_TICKS);
+	struct handover_sum sum = window_handovers(w, cpu, DETECT_TICKS);
 	double n = 0;
 
-	if (sum.stat_ticks == 0)
+	if (sum.ticks == 0)
 		return -1;
 	for (size_t i = 0; i < _HANDOVER_MAX; i++)
 		n += (double)sum.handover[i];
-	return ratio(n, sum.stat_seconds);
+	return ratio(n, sum.seconds);
 }
 
 void add_handovers(struct symptom_report *r, const struct decide_input *in)
@@ -31,13 +31,13 @@ void add_handovers(struct symptom_report *r, const struct decide_input *in)
 	size_t most = 0;
 
 	cpuset_for_each (cpu, &r->cpus) {
-		struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
+		struct handover_sum sum = window_handovers(in->window, cpu, DETECT_TICKS);
 
 		for (size_t i = 0; i < _HANDOVER_MAX; i++)
 			by[i] += (double)sum.handover[i];
-		own += (double)sum.own_handovers;
+		own += (double)sum.own;
 		wakes += (double)sum.ksoftirqd_wakes;
-		seconds = MAX(seconds, sum.stat_seconds);
+		seconds = MAX(seconds, sum.seconds);
 	}
 	if (seconds <= 0)
 		return;
@@ -108,7 +108,6 @@ unsigned add_unjudged(struct symptoms *s, const struct decide_input *in, unsigne
 	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
 		double share = 0, handovers = 0;
 
-		/* Sums over all CPUs are what a tick costs: only those that are asked for. */
 		if (no_pressure) {
 			struct cpu_sum sum = window_cpu(in->window, cpu, DETECT_TICKS);
 

@@ -215,15 +215,20 @@ static bool squeezed_in_tick(const struct tick *t, unsigned cpu)
  * had them, or none when the machine as a whole is not squeezed. */
 static struct cpuset squeezed_in_turns(const struct decide_input *in)
 {
-	struct cpuset cpus = {}, none = {};
+	struct cpuset some = {}, cpus = {}, none = {};
 	unsigned ticks = 0;
 	struct load all;
 
+	for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++)
+		if (window_cpu(in->window, cpu, DETECT_TICKS).squeezed > 0)
+			cpuset_add(&some, cpu);
+	if (cpuset_empty(&some))
+		return none;
 	for (unsigned age = 0; age < MIN(in->window->filled, (unsigned)DETECT_TICKS); age++) {
 		const struct tick *t = window_tick(in->window, age);
 		bool any = false;
 
-		for (unsigned cpu = 0; cpu < in->window->n_cpus; cpu++) {
+		cpuset_for_each (cpu, &some) {
 			if (!squeezed_in_tick(t, cpu))
 				continue;
 			cpuset_add(&cpus, cpu);

@@ -19,6 +19,7 @@ int window_new(struct window **ret)
 static void tick_done(struct tick *t)
 {
 	free(t->cpu);
+	free(t->before);
 	free(t->irq);
 	*t = (struct tick){};
 }
@@ -31,6 +32,7 @@ void window_free(struct window *w)
 		tick_done(&w->tick[i]);
 	snapshot_free(w->last);
 	free(w->irq_cpus);
+	free(w->total);
 	free(w);
 }
 
@@ -55,16 +57,19 @@ static int resize(struct window *w, const struct snapshot *s)
 	w->n_irqs = s->n_irqs;
 	w->n_nics = s->n_nics;
 	free(w->irq_cpus);
+	free(w->total);
 	w->irq_cpus = calloc(MAX(s->n_irqs, 1U), sizeof(*w->irq_cpus));
-	if (!w->irq_cpus)
+	w->total = calloc(MAX(s->n_cpus, 1U), sizeof(*w->total));
+	if (!w->irq_cpus || !w->total)
 		return -ENOMEM;
 	for (size_t i = 0; i < WINDOW_TICKS; i++) {
 		struct tick *t = &w->tick[i];
 
 		tick_done(t);
 		t->cpu = calloc(MAX(s->n_cpus, 1U), sizeof(*t->cpu));
+		t->before = calloc(MAX(s->n_cpus, 1U), sizeof(*t->before));
 		t->irq = calloc(MAX(s->n_irqs, 1U), sizeof(*t->irq));
-		if (!t->cpu || !t->irq)
+		if (!t->cpu || !t->before || !t->irq)
 			return -ENOMEM;
 	}
 	return 0;
@@ -211,6 +216,25 @@ static void pressure_difference(const struct pressure *a, const struct pressure 
 	*usec = *have ? b->some_usec - a->some_usec : 0;
 }
 
+static void add_to_total(struct cpu_total *total, const struct cpu_delta *d, uint64_t usec)
+{
+	total->usec += usec;
+	if (d->have & HAVE_SOFTNET) {
+		total->ticks++;
+		total->processed += d->processed;
+		total->dropped += d->dropped;
+		total->squeezed += d->squeezed;
+		total->flow_limit += d->flow_limit;
+		total->dropped_ticks += d->dropped > 0;
+		total->squeezed_ticks += d->squeezed > 0;
+	}
+	total->net_rx += d->net_rx;
+	total->softirq_time += d->softirq_time;
+	total->irq_time += d->irq_time;
+	total->busy += d->busy;
+	total->total += d->total;
+}
+
 /* A CPU that went away while its row still counted in the other snapshot: its own difference is
  * dropped (HAVE_SOFTNET is missing in one of the two), and so is everyone's whose layout has no CPU
  * column, where rows shift up (below#8190). observe/ clears HAVE_SOFTNET for those. */
@@ -220,8 +244,11 @@ static void difference(struct window *w, const struct snapshot *s, struct tick *
 
 	t->begin_usec = last->mono_usec;
 	t->end_usec = s->mono_usec;
-	for (unsigned i = 0; i < s->n_cpus; i++)
+	for (unsigned i = 0; i < s->n_cpus; i++) {
 		cpu_difference(&last->cpu[i], &s->cpu[i], s->mono_usec, &t->cpu[i]);
+		t->before[i] = w->total[i];
+		add_to_total(&w->total[i], &t->cpu[i], t->end_usec - t->begin_usec);
+	}
 	for (unsigned i = 0; i < s->n_irqs; i++)
 		irq_difference(w, &last->irq[i], &s->irq[i], &t->irq[i], &w->irq_cpus[i]);
 	t->nic_rx_packets = 0;
@@ -290,39 +317,46 @@ unsigned window_ticks(const struct window *w, uint64_t usec)
 
 struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks)
 {
-	struct cpu_sum sum = {};
+	unsigned n = MIN(ticks, w->filled);
+	const struct cpu_total *from, *to;
 
-	for (unsigned age = 0; age < MIN(ticks, w->filled); age++) {
+	if (n == 0 || cpu >= w->n_cpus)
+		return (struct cpu_sum){};
+	from = &window_tick(w, n - 1)->before[cpu];
+	to = &w->total[cpu];
+	return (struct cpu_sum){
+		.ticks = to->ticks - from->ticks,
+		.processed = to->processed - from->processed,
+		.dropped = to->dropped - from->dropped,
+		.squeezed = to->squeezed - from->squeezed,
+		.flow_limit = to->flow_limit - from->flow_limit,
+		.net_rx = to->net_rx - from->net_rx,
+		.softirq_time = to->softirq_time - from->softirq_time,
+		.irq_time = to->irq_time - from->irq_time,
+		.busy = to->busy - from->busy,
+		.total = to->total - from->total,
+		.dropped_ticks = to->dropped_ticks - from->dropped_ticks,
+		.squeezed_ticks = to->squeezed_ticks - from->squeezed_ticks,
+		.seconds = (double)(to->usec - from->usec) / (double)USEC_PER_SEC,
+	};
+}
+
+struct handover_sum window_handovers(const struct window *w, unsigned cpu, unsigned ticks)
+{
+	struct handover_sum sum = {};
+
+	for (unsigned age = 0; cpu < w->n_cpus && age < MIN(ticks, w->filled); age++) {
 		const struct tick *t = window_tick(w, age);
-		const struct cpu_delta *d;
+		const struct cpu_delta *d = &t->cpu[cpu];
 
-		if (cpu >= w->n_cpus)
-			break;
-		d = &t->cpu[cpu];
+		if (!(d->have & HAVE_SOFTIRQ_STAT))
+			continue;
+		sum.ticks++;
 		sum.seconds += (double)(t->end_usec - t->begin_usec) / (double)USEC_PER_SEC;
-		if (d->have & HAVE_SOFTNET) {
-			sum.ticks++;
-			sum.processed += d->processed;
-			sum.dropped += d->dropped;
-			sum.squeezed += d->squeezed;
-			sum.flow_limit += d->flow_limit;
-			sum.dropped_ticks += d->dropped > 0;
-			sum.squeezed_ticks += d->squeezed > 0;
-		}
-		if (d->have & HAVE_SOFTIRQ_STAT) {
-			sum.stat_ticks++;
-			sum.stat_seconds +=
-				(double)(t->end_usec - t->begin_usec) / (double)USEC_PER_SEC;
-			for (size_t i = 0; i < _HANDOVER_MAX; i++)
-				sum.handover[i] += d->handover[i];
-			sum.own_handovers += d->own_handovers;
-			sum.ksoftirqd_wakes += d->ksoftirqd_wakes;
-		}
-		sum.net_rx += d->net_rx;
-		sum.softirq_time += d->softirq_time;
-		sum.irq_time += d->irq_time;
-		sum.busy += d->busy;
-		sum.total += d->total;
+		for (size_t i = 0; i < _HANDOVER_MAX; i++)
+			sum.handover[i] += d->handover[i];
+		sum.own += d->own_handovers;
+		sum.ksoftirqd_wakes += d->ksoftirqd_wakes;
 	}
 	return sum;
 }

@@ -32,12 +32,20 @@ struct irq_delta {
 	uint32_t run_usec, wait_usec, switches;
 };
 
+/* Of one CPU, since the window got its size; usec is the time that the ticks cover. */
+struct cpu_total {
+	uint64_t usec, processed, dropped, squeezed, flow_limit, net_rx;
+	uint64_t softirq_time, irq_time, busy, total;
+	uint32_t ticks, dropped_ticks, squeezed_ticks;
+};
+
 struct tick {
 	uint64_t begin_usec, end_usec; /* CLOCK_MONOTONIC */
 	bool valid;
-	struct cpu_delta *cpu;   /* [n_cpus] */
-	struct irq_delta *irq;   /* [n_irqs] */
-	uint64_t nic_rx_packets; /* sum over the NICs with a device; valid when nic_have */
+	struct cpu_delta *cpu;    /* [n_cpus] */
+	struct cpu_total *before; /* [n_cpus]: up to this tick, without it */
+	struct irq_delta *irq;    /* [n_irqs] */
+	uint64_t nic_rx_packets;  /* sum over the NICs with a device; valid when nic_have */
 	bool nic_have;
 	bool psi_cpu_have, psi_irq_have;
 	uint64_t psi_cpu_usec, psi_irq_usec;
@@ -48,6 +56,7 @@ struct window {
 	unsigned filled; /* valid ticks held, newest first by window_tick(w, 0) */
 	unsigned head;
 	struct tick tick[WINDOW_TICKS];
+	struct cpu_total *total; /* [n_cpus]: with the newest tick */
 	struct snapshot *last;   /* copy of what was pushed last */
 	struct cpuset *irq_cpus; /* [n_irqs]: CPUs where the counter grew in the newest tick */
 	unsigned rebaselined;    /* how often a difference was dropped, since start */
@@ -69,16 +78,21 @@ const struct tick *window_tick(const struct window *w, unsigned age);
 /* How many of the newest ticks cover the last USEC; more than there are when they do not. */
 unsigned window_ticks(const struct window *w, uint64_t usec);
 
-/* Sums over the newest TICKS ticks (fewer when fewer are held). SECONDS is the time they cover. */
+/* Sums over the newest TICKS ticks (fewer when fewer are held). SECONDS is the time they cover.
+ * Cheap for any TICKS: the difference of two running totals. All zero for an unknown CPU. */
 struct cpu_sum {
 	unsigned ticks; /* in how many of them this CPU had softnet data */
 	uint64_t processed, dropped, squeezed, flow_limit, net_rx;
 	uint64_t softirq_time, irq_time, busy, total;
 	unsigned dropped_ticks, squeezed_ticks; /* in how many ticks it grew */
 	double seconds;
-	/* /proc/softirq_stat: in how many ticks it was there, and over how long */
-	unsigned stat_ticks;
-	double stat_seconds;
-	uint64_t handover[_HANDOVER_MAX], own_handovers, ksoftirqd_wakes;
 };
 struct cpu_sum window_cpu(const struct window *w, unsigned cpu, unsigned ticks);
+
+/* The same of /proc/softirq_stat: in how many ticks it was there, and over how long. */
+struct handover_sum {
+	unsigned ticks;
+	double seconds;
+	uint64_t handover[_HANDOVER_MAX], own, ksoftirqd_wakes;
+};
+struct handover_sum window_handovers(const struct window *w, unsigned cpu, unsigned ticks);

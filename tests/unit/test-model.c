@@ -243,6 +243,50 @@ START_TEST(the_window_is_a_ring)
 }
 END_TEST
 
+/* Sums are differences of running totals: they say what the ticks themselves say, also where numbers
+ * are missing, a counter wraps, and the window began anew. */
+START_TEST(sums_are_those_of_the_ticks)
+{
+	for (unsigned i = 0; i < 4 * WINDOW_TICKS; i++) {
+		s->cpu[0].have = HAVE_SOFTNET | HAVE_STAT;
+		s->cpu[0].have &= i % 7 == 3 ? ~(uint32_t)HAVE_SOFTNET : UINT32_MAX;
+		s->cpu[0].processed += 0x30000000 + i;
+		s->cpu[0].squeezed += i % 3 == 0 ? i : 0;
+		s->cpu[0].dropped += i % 5 == 0 ? 1 : 0;
+		s->cpu[0].busy += i % 11;
+		s->cpu[0].total += 100;
+		push(i == 2 * WINDOW_TICKS + 5 ? 3600 * USEC_PER_SEC : USEC_PER_SEC + i);
+		for (unsigned ticks = 0; ticks <= WINDOW_TICKS + 1; ticks++) {
+			struct cpu_sum sum = window_cpu(w, 0, ticks), want = {};
+			uint64_t usec = 0;
+
+			for (unsigned age = 0; age < MIN(ticks, w->filled); age++) {
+				const struct tick *t = window_tick(w, age);
+				const struct cpu_delta *d = &t->cpu[0];
+
+				usec += t->end_usec - t->begin_usec;
+				want.busy += d->busy;
+				want.total += d->total;
+				want.ticks += !!(d->have & HAVE_SOFTNET);
+				want.processed += d->processed;
+				want.squeezed += d->squeezed;
+				want.squeezed_ticks += d->squeezed > 0;
+				want.dropped_ticks += d->dropped > 0;
+			}
+			ck_assert_uint_eq(sum.ticks, want.ticks);
+			ck_assert_uint_eq(sum.processed, want.processed);
+			ck_assert_uint_eq(sum.squeezed, want.squeezed);
+			ck_assert_uint_eq(sum.squeezed_ticks, want.squeezed_ticks);
+			ck_assert_uint_eq(sum.dropped_ticks, want.dropped_ticks);
+			ck_assert_uint_eq(sum.busy, want.busy);
+			ck_assert_uint_eq(sum.total, want.total);
+			ck_assert(sum.seconds == (double)usec / (double)USEC_PER_SEC);
+		}
+	}
+	ck_assert_uint_eq(w->rebaselined, 1);
+}
+END_TEST
+
 START_TEST(a_reset_interrupt_counter_is_no_storm)
 {
 	s->irq[0].have = true;
@@ -315,6 +359,7 @@ int main(void)
 	tcase_add_test(windows, a_cpu_that_comes_or_goes_has_no_difference);
 	tcase_add_test(windows, a_suspend_or_a_clock_jump_rebaselines);
 	tcase_add_test(windows, the_window_is_a_ring);
+	tcase_add_test(windows, sums_are_those_of_the_ticks);
 	tcase_add_test(windows, a_reset_interrupt_counter_is_no_storm);
 	tcase_add_test(windows, readings_that_skip_ticks_keep_their_own_time);
 	tcase_add_test(windows, other_sizes_start_anew);

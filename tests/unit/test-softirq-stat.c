@@ -224,10 +224,10 @@ START_TEST(differences)
 	ck_assert_uint_eq(d[0].nohz_net_rx, 2);
 	ck_assert_uint_eq(d[0].nohz_net_tx, 0);
 	ck_assert(!(window_tick(w, 1)->cpu[1].have & HAVE_SOFTIRQ_STAT));
-	ck_assert_uint_eq(window_cpu(w, 0, 2).handover[HANDOVER_TIME], 20);
-	ck_assert_uint_eq(window_cpu(w, 0, 2).stat_ticks, 2);
-	ck_assert_uint_eq(window_cpu(w, 1, 2).stat_ticks, 1);
-	ck_assert_uint_eq(window_cpu(w, 3, 2).stat_ticks, 0);
+	ck_assert_uint_eq(window_handovers(w, 0, 2).handover[HANDOVER_TIME], 20);
+	ck_assert_uint_eq(window_handovers(w, 0, 2).ticks, 2);
+	ck_assert_uint_eq(window_handovers(w, 1, 2).ticks, 1);
+	ck_assert_uint_eq(window_handovers(w, 3, 2).ticks, 0);
 	/* a 32-bit kernel's counter wrapped: nothing, never 2^64 */
 	s->mono_usec = s->boot_usec = 4 * USEC_PER_SEC;
 	s->cpu[0].handover[HANDOVER_TIME] = 1;
