@@ -131,7 +131,8 @@ bench-vm:
 format:
 	@git ls-files '*.c' '*.h' | grep -v '^kernel/' | xargs clang-format -i
 tidy:
-	@clang-tidy --quiet $(LIB_SOURCES) $(CTL_SOURCES) daemon/softnetd.c -- $(ALL_CFLAGS)
+	@printf '%s\n' $(LIB_SOURCES) $(CTL_SOURCES) daemon/softnetd.c | \
+		xargs -P $(shell nproc) -I{} clang-tidy --quiet {} -- $(ALL_CFLAGS)
 
 ## install, uninstall: place files under DESTDIR and PREFIX, or take exactly those away again
 include units/install.mk
