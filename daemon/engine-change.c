@@ -162,6 +162,17 @@ bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted)
 	return true;
 }
 
+bool engine_original(void *userdata, enum tunable_id id, int64_t *ret)
+{
+	const struct engine *e = userdata;
+	const struct ledger_entry *entry = ledger_find(e->ledger, id, "host");
+	char now[32];
+
+	snprintf(now, sizeof(now), "%lld", (long long)e->values.host[id].number);
+	return entry && entry->class == CLASS_POLICY && ledger_is_ours(entry, now) &&
+	       parse_i64(entry->original, ret) >= 0;
+}
+
 int engine_place_from_ledger(struct engine *e)
 {
 	free(e->placed);
@@ -252,7 +263,8 @@ static bool state(struct engine *e, struct change *changes, size_t n, unsigned *
 	for (size_t i = 0; i < n; i++) {
 		struct result r;
 
-		if (engine_pinned(e, changes[i].tunable, changes[i].target.identity))
+		if (engine_pinned(e, changes[i].tunable, changes[i].target.identity) ||
+		    decider_withdrawn(e->decider, changes[i].tunable))
 			continue;
 		know_from(e, &changes[i]);
 		if (couple_size(&changes[i], n - i) == 2) {

@@ -125,6 +125,8 @@ json_t *engine_value_source(const struct engine *e, enum tunable_id id, const st
 	char text[CHANGE_ID_MAX + VALUE_MAX];
 	int64_t usual;
 
+	const char *withdrawn = e->decider ? decider_withdrawn(e->decider, id) : NULL;
+
 	if (held && !ledger_is_ours(held, value)) {
 		snprintf(text, sizeof(text), "somebody else, after softnetd wrote %s",
 			 held->written);
@@ -138,6 +140,12 @@ json_t *engine_value_source(const struct engine *e, enum tunable_id id, const st
 	}
 	if (held)
 		return source_profile(e, origin, "");
+	if (withdrawn && origin) {
+		snprintf(text, sizeof(text), "trial %s-%s undid %s of profile %s: %s", t->id,
+			 symptom_to_string(SYMPTOM_POLL_BURN), e->profile->setting[id].value,
+			 e->profile->name, withdrawn);
+		return source("trial", text);
+	}
 	if (origin && id != TUNABLE_IRQ_AFFINITY &&
 	    tunable_equal(t, value, e->profile->setting[id].value))
 		return source_profile(e, origin, " (it was so before)");

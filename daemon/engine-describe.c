@@ -525,11 +525,19 @@ static json_t *obstacles_document(const struct engine *e)
 	for (unsigned i = 0; i < _TUNABLE_MAX; i++)
 		if (*e->refusal[i])
 			append(list, json_string(e->refusal[i]));
+	for (unsigned i = 0; e->decider && i < _TUNABLE_MAX; i++) {
+		why = decider_withdrawn(e->decider, i);
+		if (!why)
+			continue;
+		snprintf(text, sizeof(text), "%s: the profile's value is undone: %s",
+			 tunables[i].id, why);
+		append(list, json_string(text));
+	}
 	n = e->decider ? decider_retired(e->decider, retired, ELEMENTSOF(retired)) : 0;
 	for (size_t i = 0; i < n; i++) {
 		snprintf(
 			text, sizeof(text),
-			"%s: had no effect twice, left alone until something about the host changes",
+			"%s: its trials did not help, left alone until something about the host changes",
 			tunables[retired[i]].id);
 		append(list, json_string(text));
 	}

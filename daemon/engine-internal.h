@@ -231,6 +231,7 @@ int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
 bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
 bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
+bool engine_original(void *userdata, enum tunable_id id, int64_t *ret);
 void engine_tell(struct engine *e, const struct engine_event *ev);
 void engine_read_values(struct engine *e);
 

@@ -415,7 +415,8 @@ static bool needs_slow_looks(const struct engine *e)
 	for (unsigned i = 0; i < e->decisions->n_reports; i++)
 		if (e->decisions->report[i].symptom != SYMPTOM_BLIND &&
 		    e->decisions->report[i].symptom != SYMPTOM_NOHZ_NET &&
-		    e->decisions->report[i].symptom != SYMPTOM_LOW_RATE)
+		    e->decisions->report[i].symptom != SYMPTOM_LOW_RATE &&
+		    e->decisions->report[i].symptom != SYMPTOM_POLL_BURN)
 			return true;
 	return false;
 }
@@ -473,6 +474,7 @@ int engine_tick(struct engine *e)
 		.moves_per_round = e->config.max_moves_per_round,
 		.placed = engine_placed,
 		.pinned = engine_pinned,
+		.original = engine_original,
 		.userdata = e,
 	};
 	decide(e->decider, &in, &e->decisions);

@@ -22,6 +22,9 @@ struct kept {
 	unsigned looking; /* … and it is looked for in so many more ticks */
 };
 
+/* A policy that was taken back. Only the settings of poll-burn are ever. */
+#define WITHDRAWN_MAX 2
+
 struct decider {
 	struct symptoms symptoms;
 	struct kept kept[KEPT_MAX]; /* newest last */
@@ -31,6 +34,11 @@ struct decider {
 	struct lever_memory memory;
 	uint64_t changed[64]; /* when the loop asked for a change, newest at changed_head */
 	unsigned changed_head;
+	struct withdrawn {
+		enum tunable_id tunable;
+		char text[128];
+	} withdrawn[WITHDRAWN_MAX];
+	unsigned n_withdrawn;
 	struct change found[CHANGES_MAX]; /* of lever_find(): too large for a stack */
 	struct decisions out;
 };
@@ -58,6 +66,34 @@ void decider_reset(struct decider *d)
 {
 	trial_interrupt(&d->trial, "the host or the profile changed");
 	d->memory = (struct lever_memory){};
+	d->n_withdrawn = 0;
+	memset(d->symptoms.not_burning, 0, sizeof(d->symptoms.not_burning));
+}
+
+const char *decider_withdrawn(const struct decider *d, enum tunable_id id)
+{
+	const struct trial *t = &d->trial;
+
+	for (unsigned i = 0; i < d->n_withdrawn; i++)
+		if (d->withdrawn[i].tunable == id)
+			return d->withdrawn[i].text;
+	return trial_withdraws(t) && trial_in_place(t) && t->stage != TRIAL_STUCK &&
+			       t->change.tunable == id
+		       ? "it may burn CPU time for nothing, which is on trial"
+		       : NULL;
+}
+
+/* The setting on trial stays as it is now. */
+static struct withdrawn *remember_withdrawn(struct decider *d)
+{
+	struct withdrawn *w = &d->withdrawn[0];
+
+	while (w < &d->withdrawn[d->n_withdrawn] && w->tunable != d->trial.change.tunable)
+		w++;
+	if (w == &d->withdrawn[d->n_withdrawn] && d->n_withdrawn < WITHDRAWN_MAX)
+		d->n_withdrawn++;
+	*w = (struct withdrawn){.tunable = d->trial.change.tunable};
+	return w;
 }
 
 static bool budget_left(const struct decider *d, const struct decide_input *in)
@@ -87,6 +123,8 @@ static void ask(struct decider *d, bool again, const char *why)
 	if (!again) {
 		memcpy(c.from, d->trial.change.to, sizeof(c.from));
 		memcpy(c.to, d->trial.change.from, sizeof(c.to));
+		if (trial_withdraws(&d->trial))
+			c.class = CLASS_POLICY;
 	}
 	c.why[0] = '\0';
 	append_text(c.why, sizeof(c.why), "%s", why);
@@ -129,6 +167,9 @@ static void note_verdict(struct decider *d, enum verdict v)
 		append_text(out->text, sizeof(out->text), " (%s)", t->reason);
 	if (!t->reason || (trial_sees_objective(t) && v != VERDICT_INCONCLUSIVE))
 		tell_measures(t, out->text, sizeof(out->text));
+	if (v == VERDICT_KEPT && trial_withdraws(t))
+		append_text(out->text, sizeof(out->text), "; the profile's %s is undone: %s",
+			    t->change.from, decider_withdrawn(d, t->change.tunable));
 }
 
 /* Whether the setting on trial is no longer what the trial made of it: an admin, another daemon, or
@@ -136,11 +177,16 @@ static void note_verdict(struct decider *d, enum verdict v)
 static bool is_overridden(const struct decider *d, const struct decide_input *in)
 {
 	enum tunable_id id = d->trial.change.tunable;
+	const struct profile_setting *s = &in->profile->setting[id];
 	int64_t value;
 
 	if (!trial_in_place(&d->trial) || !in->values->host[id].have)
 		return false;
-	if (in->profile->setting[id].kind == SETTING_VALUE)
+	/* Of a withdrawal: another profile. */
+	if (trial_withdraws(&d->trial)
+		    ? s->kind != SETTING_VALUE ||
+			      !tunable_equal(&tunables[id], s->value, d->trial.change.from)
+		    : s->kind == SETTING_VALUE)
 		return true;
 	return parse_i64(trial_value(&d->trial), &value) >= 0 &&
 	       in->values->host[id].number != value;
@@ -151,7 +197,13 @@ static void end_overridden(struct decider *d, uint64_t now)
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
 
-	d->trial.reason = "somebody else changed it meanwhile";
+	if (d->trial.stage != TRIAL_STUCK) {
+		d->trial.reason = "somebody else changed it meanwhile";
+		/* Theirs stays, also when the policy is looked at again. */
+		if (trial_withdraws(&d->trial))
+			strcpy(remember_withdrawn(d)->text,
+			       "somebody else changed it while it was taken back on trial");
+	}
 	note_verdict(d, VERDICT_INCONCLUSIVE);
 	d->trial.stage = TRIAL_OFF;
 	m->retired[id] |= ++m->overridden[id] >= OVERRIDDEN_MAX;
@@ -216,10 +268,18 @@ static void keep(struct decider *d, uint64_t now)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
+	struct withdrawn *w;
 	int64_t from, to;
 	int direction;
 
 	m->without_effect[id] = m->inconclusive[id] = m->overridden[id] = 0;
+	/* What is as it was before softnetd needs no watch. */
+	if (trial_withdraws(&d->trial)) {
+		w = remember_withdrawn(d);
+		append_text(w->text, sizeof(w->text), "it burned %.2f CPUs for %.0f packets/s",
+			    d->trial.before - d->trial.after, trial_load(&d->trial));
+		return;
+	}
 	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
 		return;
 	remember_kept(d, from, to);
@@ -335,11 +395,15 @@ static void judge(struct decider *d, const struct decide_input *in)
 		return;
 	case VERDICT_WITHDRAW:
 		ask(d, false,
-		    "it seems to help: withdrawn to see whether it gets worse again, since a load may fall by itself");
+		    trial_withdraws(&d->trial)
+			    ? "fewer CPUs are busy without it: it comes back to see whether more are again, since a load may fall by itself"
+			    : "it seems to help: withdrawn to see whether it gets worse again, since a load may fall by itself");
 		return;
 	case VERDICT_REAPPLY:
 		ask(d, true,
-		    "without it, it got worse again: made once more to see whether it gets better");
+		    trial_withdraws(&d->trial)
+			    ? "with it, more CPUs are busy again: taken back once more to see whether they become idle"
+			    : "without it, it got worse again: made once more to see whether it gets better");
 		return;
 	case VERDICT_KEPT:
 		keep(d, in->now_usec);
@@ -347,7 +411,9 @@ static void judge(struct decider *d, const struct decide_input *in)
 		d->trial.stage = TRIAL_OFF;
 		return;
 	case VERDICT_NO_EFFECT:
-		m->retired[id] = ++m->without_effect[id] >= NO_EFFECT_MAX;
+		m->retired[id] =
+			++m->without_effect[id] >= (trial_withdraws(&d->trial) ? 1 : NO_EFFECT_MAX);
+		d->symptoms.not_burning[id] |= trial_withdraws(&d->trial);
 		m->not_before[id] = in->now_usec + DWELL_USEC;
 		take_back(d, v);
 		return;
@@ -361,9 +427,20 @@ static void judge(struct decider *d, const struct decide_input *in)
 		m->not_before[id] =
 			in->now_usec + (RETRY_USEC << MIN(m->inconclusive[id], (uint8_t)6));
 		m->inconclusive[id] = (uint8_t)MIN(m->inconclusive[id] + 1, 6);
+		m->retired[id] |=
+			trial_withdraws(&d->trial) && m->inconclusive[id] >= WITHDRAWALS_MAX;
 		take_back(d, v);
 		return;
 	}
+}
+
+/* Of the host where the symptom is the host's. */
+static void open_trial(struct decider *d, const struct decide_input *in,
+		       const struct symptom_report *r)
+{
+	trial_open(&d->trial, r->symptom,
+		   r->symptom == SYMPTOM_POLL_BURN ? OBJECTIVE_SYMPTOM : in->profile->objective,
+		   cpuset_empty(&r->cpus) ? &in->topology->online : &r->cpus);
 }
 
 static void pull_levers(struct decider *d, const struct decide_input *in, unsigned report)
@@ -378,7 +455,7 @@ static void pull_levers(struct decider *d, const struct decide_input *in, unsign
 
 		if (c->class == CLASS_TRIAL && !c->advice_only) {
 			if (d->trial.stage == TRIAL_OFF && budget_left(d, in))
-				trial_open(&d->trial, r->symptom, in->profile->objective, &r->cpus);
+				open_trial(d, in, r);
 			c->planned = true;
 		} else if (!c->advice_only && in->moves_per_round > 0 &&
 			   ++moves > in->moves_per_round) {
@@ -495,7 +572,7 @@ void decider_yield(struct decider *d, enum tunable_id id)
 void decider_learn(struct decider *d, const struct change *c, const struct result *r,
 		   uint64_t now_usec)
 {
-	if (c->class != CLASS_TRIAL || c->advice_only || c->planned)
+	if ((c->class != CLASS_TRIAL && !c->follow_up) || c->advice_only || c->planned)
 		return;
 	if (r->outcome == OUTCOME_ADVISED) {
 		/* Nothing was changed, so there is nothing to judge; the advice stands while the

@@ -39,6 +39,9 @@ struct decide_input {
 	bool (*placed)(void *userdata, unsigned irq, struct cpuset *ret_wanted);
 	/* A setting that softnetctl set pinned: the loop keeps its hands off. */
 	bool (*pinned)(void *userdata, enum tunable_id id, const char *identity);
+	/* A host setting that holds what softnetd wrote because the profile states it: what it was
+	 * before. False when it is anybody else's; NULL: not known. */
+	bool (*original)(void *userdata, enum tunable_id id, int64_t *ret);
 	void *userdata;
 };
 
@@ -71,6 +74,12 @@ struct decisions {
 #define NO_EFFECT_MAX  2                    /* … so many, and the lever is retired */
 #define OVERRIDDEN_MAX 2                    /* so often changed by somebody else on trial: theirs */
 #define REVERSALS_MAX  3 /* kept in one direction, then in the other: two symptoms disagree */
+/*
+ * `poll-burn` takes away what the profile states, so it does not ask often: a withdrawal without effect
+ * is no second time tried on this host as it is, nor is one that could not be judged so many times in a
+ * row.
+ */
+#define WITHDRAWALS_MAX 3
 /*
  * What was kept stays under watch: when a CPU that was not saturated before the trial (in no tick of
  * its baseline) is so for FALLBACK_TICKS in a row, the newest kept change goes back to where its trial
@@ -106,6 +115,10 @@ void decider_adopt(struct decider *d, enum tunable_id id, enum symptom symptom, 
 
 /* A setting turned out to be somebody else's now: a trial of it ends, and the loop leaves it alone. */
 void decider_yield(struct decider *d, enum tunable_id id);
+
+/* Why the loop keeps back what the profile states of ID, with the numbers; NULL: it does not. Until the
+ * host or the profile changes: decider_reset(). */
+const char *decider_withdrawn(const struct decider *d, enum tunable_id id);
 
 /* Policy changes that would bring the host to what the profile states, given the topology, but for
  * what decide_power() gives. Fills up to MAX changes, FROM empty (act/ reads it); interrupts of one

@@ -5,6 +5,7 @@
 
 #include "decide/low-rate.h"
 #include "decide/placement.h"
+#include "decide/poll-burn.h"
 
 void move_to_change(const struct topology *t, unsigned irq, unsigned cpu, enum symptom symptom,
 		    const char *why, struct change *ret)
@@ -71,6 +72,8 @@ bool lever_further(const struct decide_input *in, const struct change *c, char t
 {
 	int64_t from, value, next;
 
+	if (c->symptom == SYMPTOM_POLL_BURN) /* the original has no next */
+		return false;
 	if (tunables[c->tunable].scope != SCOPE_HOST || parse_i64(c->from, &from) < 0 ||
 	    parse_i64(c->to, &value) < 0 || in->values->host[c->tunable].number != value)
 		return false;
@@ -293,6 +296,8 @@ static const struct ladder {
 				  {TUNABLE_NETDEV_BUDGET_USECS}}},
 	[SYMPTOM_IRQ_PINGPONG] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
 	[SYMPTOM_NOHZ_NET] = {1, {{TUNABLE_IRQ_AFFINITY, .placement = PLACEMENT_PACK}}},
+	/* Not a step: back to the original. */
+	[SYMPTOM_POLL_BURN] = {2, {{TUNABLE_BUSY_POLL}, {TUNABLE_BUSY_READ}}},
 };
 
 static bool wrong_cause(const struct lever *l, const struct symptom_report *r)
@@ -320,6 +325,11 @@ static const char *pull(const struct decide_input *in, const struct symptom_repo
 	const char *reason;
 	int nic;
 
+	if (r->symptom == SYMPTOM_POLL_BURN) {
+		reason = obstacle(in, m, l->id) ?: poll_burn_lever(in, r, l->id, &changes[0]);
+		*n = !reason;
+		return reason;
+	}
 	if (l->id != TUNABLE_IRQ_AFFINITY) {
 		reason = step_setting(in, r, m, l->up, l->id, &changes[0]);
 		*n = !reason;

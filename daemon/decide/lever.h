@@ -9,7 +9,7 @@
 #include "decide/symptom.h"
 
 struct lever_memory {
-	bool retired[_TUNABLE_MAX]; /* made it worse, or had no effect twice: not until the host
+	bool retired[_TUNABLE_MAX]; /* made it worse, or did not help too often: not until the host
 				       changes */
 	uint8_t without_effect[_TUNABLE_MAX];
 	uint8_t inconclusive[_TUNABLE_MAX]; /* in a row */

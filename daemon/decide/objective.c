@@ -3,14 +3,16 @@
 
 #include <stdio.h>
 
+#include "decide/poll-burn.h"
 #include "decide/symptom-internal.h"
 
-const struct objective_kind objective_kinds[_OBJECTIVE_MAX] = {
+const struct objective_kind objective_kinds[_MEASURE_MAX] = {
 	[OBJECTIVE_DROPS] = {"dropped packets", "%", DROPS_FLOOR, EFFECT_MIN},
 	[OBJECTIVE_SQUEEZES] = {"squeezed runs", "%", SQUEEZES_FLOOR, EFFECT_MIN},
 	[OBJECTIVE_WAIT] = {"softirqs' wait per packet", "µs", WAIT_FLOOR, EFFECT_MIN},
 	[OBJECTIVE_WAKEUP] = {"tasks' wait for a CPU", "%", WAKEUP_FLOOR, EFFECT_MIN},
 	[OBJECTIVE_CPU] = {"CPU time per packet", "µs", 0, CPU_EFFECT_MIN},
+	[OBJECTIVE_BUSY] = {"busy CPUs", "CPUs", 0, POLL_BURN_FALL},
 };
 
 enum objective objective_of(enum symptom s)
@@ -22,6 +24,8 @@ enum objective objective_of(enum symptom s)
 		return OBJECTIVE_WAKEUP;
 	case SYMPTOM_KSOFTIRQD_LAG:
 		return OBJECTIVE_WAIT;
+	case SYMPTOM_POLL_BURN:
+		return OBJECTIVE_BUSY;
 	default:
 		return OBJECTIVE_SQUEEZES;
 	}
@@ -84,6 +88,8 @@ enum measured objective_measure(enum objective o, const struct window *w, const 
 		return MEASURED;
 	case OBJECTIVE_CPU:
 		return measure_cpu(w, cpus, &l, ret);
+	case OBJECTIVE_BUSY:
+		return poll_burn_busy(w, cpus, 1, ret) ? MEASURED : MEASURED_BLIND;
 	default:
 		*ret = l.runs > 0 ? ratio(l.squeezes, l.runs) : ratio(l.squeezes, l.packets);
 		return MEASURED;

@@ -11,6 +11,8 @@
  *             "some")
  *   cpu       CPU time in interrupts and softirqs, µs per packet that was processed: a dropped one
  *             costs next to nothing, so fewer drops would look like dearer packets
+ *   busy      CPUs of the host that are busy, not per packet: what poll-burn is about. 1.5 are one and a
+ *             half
  */
 #pragma once
 
@@ -29,9 +31,10 @@
 struct objective_kind {
 	const char *what; /* "CPU time per packet" */
 	const char *unit; /* "%": a share; else its unit */
+	/* A share of what it was, but for OBJECTIVE_BUSY, where so many CPUs are meant. */
 	double floor, effect_min;
 };
-extern const struct objective_kind objective_kinds[_OBJECTIVE_MAX];
+extern const struct objective_kind objective_kinds[_MEASURE_MAX];
 
 /* A symptom's own measure; never OBJECTIVE_SYMPTOM. */
 enum objective objective_of(enum symptom s);

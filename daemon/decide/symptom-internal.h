@@ -64,6 +64,8 @@ void find_log_events(struct symptoms *s, const struct decide_input *in, struct d
 void find_blind(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 /* low-rate.c */
 void find_low_rate(struct symptoms *s, const struct decide_input *in, struct decisions *out);
+/* poll-burn.c */
+void find_poll_burn(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 /* symptom-wait.c */
 void find_ksoftirqd_lag(struct symptoms *s, const struct decide_input *in, struct decisions *out);
 void find_softirq_hog(struct symptoms *s, const struct decide_input *in, struct decisions *out);

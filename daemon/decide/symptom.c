@@ -396,5 +396,6 @@ void symptoms_find(struct symptoms *s, const struct decide_input *in, struct dec
 	find_leaks(s, in, out);
 	find_pingpong(s, in, out);
 	find_low_rate(s, in, out);
+	find_poll_burn(s, in, out);
 	find_blind(s, in, out);
 }

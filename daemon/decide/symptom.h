@@ -88,6 +88,11 @@ struct symptoms {
 	bool rate_is_low;
 	uint64_t rate_since_usec; /* since when it is the other; 0: it is not */
 	uint64_t low_since_usec;
+	/* poll-burn.c */
+	bool polls_burn;
+	uint64_t poll_turn_usec; /* since when it looks so, not long enough yet; 0: it does not */
+	uint64_t burn_since_usec;
+	bool not_burning[_TUNABLE_MAX]; /* a trial has shown so */
 	/* by interrupt, while the topology stays as it is */
 	unsigned n_irqs;
 	uint8_t *leaked_ticks;

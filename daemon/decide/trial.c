@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "decide/poll-burn.h"
+
 const char *verdict_to_string(enum verdict v)
 {
 	static const char *const names[] = {
@@ -23,6 +25,7 @@ const char *verdict_to_string(enum verdict v)
 #define DEARER "each packet costs more CPU time"
 #define MISSED "the profile's objective got worse"
 #define FULL   "a CPU became saturated"
+#define FEWER  "fewer packets arrived without it"
 
 static double ratio(double part, double whole)
 {
@@ -164,6 +167,15 @@ static bool fell(const struct pair *p, double effect)
 	       rank_sum_probability(p->after, p->m, p->before, p->n) <= SIGNIFICANCE;
 }
 
+/* Whether the symptom's own measure fell. Of busy CPUs no share, since all other work is among them. */
+static bool own_fell(const struct trial *t, const struct pair *p)
+{
+	if (!trial_withdraws(t))
+		return fell(p, EFFECT_MIN);
+	return p->high - p->low >= POLL_BURN_FALL &&
+	       rank_sum_probability(p->after, p->m, p->before, p->n) <= SIGNIFICANCE;
+}
+
 /* Of BEFORE and AFTER: the symptom's measure fell and, where the baseline has something to gain of
  * it, the objective. */
 static bool both_fell(const struct trial *t, const struct samples *before,
@@ -171,7 +183,7 @@ static bool both_fell(const struct trial *t, const struct samples *before,
 {
 	struct pair own = measures(before, after), objective = objectives(before, after);
 
-	return fell(&own, EFFECT_MIN) &&
+	return own_fell(t, &own) &&
 	       (!t->to_gain || fell(&objective, objective_kinds[t->judged.objective].effect_min));
 }
 
@@ -185,20 +197,35 @@ static bool objective_rose(const struct trial *t, const struct samples *before,
 	       rank_sum_probability(ret->before, ret->n, ret->after, ret->m) <= SIGNIFICANCE;
 }
 
-static bool same_load(const struct samples *a, const struct samples *b)
+/* Whether it is the same kind of load in A, without the change, and B, with it. */
+static bool same_load(const struct trial *t, const struct samples *a, const struct samples *b)
 {
 	double before = median_of(a->load, a->n), after = median_of(b->load, b->n);
 
+	/* A host without packets is what poll-burn is about. Fewer: see lost_packets(). */
+	if (trial_withdraws(t))
+		return after <= MAX(LOAD_MAX * before, RECEIVES_MIN);
 	return before > 0 && after >= LOAD_MIN * before && after <= LOAD_MAX * before;
+}
+
+/* Whether fewer packets arrive in B, without polling, than in A, with it: somebody who waits for each
+ * answer gets them later. */
+static bool lost_packets(const struct trial *t, const struct samples *a, const struct samples *b)
+{
+	return trial_withdraws(t) &&
+	       median_of(b->load, b->n) < POLL_BURN_PACKETS * median_of(a->load, a->n) &&
+	       rank_sum_probability(b->load, b->n, a->load, a->n) <= SIGNIFICANCE;
 }
 
 /* The price: CPU time per packet. Absent CPU times give zeros on both sides, which is no worsening.
  */
-static bool guard_worse(const struct samples *a, const struct samples *b)
+static bool guard_worse(const struct trial *t, const struct samples *a, const struct samples *b)
 {
 	double before = median_of(a->guard, a->n), after = median_of(b->guard, b->n);
 
-	return before > 0 && after > GUARD_MAX * before &&
+	/* Polls are no softirqs, so packets become dearer without them by this count; all of a CPU's
+	 * time is what such a trial is judged by. */
+	return !trial_withdraws(t) && before > 0 && after > GUARD_MAX * before &&
 	       rank_sum_probability(a->guard, a->n, b->guard, b->n) <= SIGNIFICANCE;
 }
 
@@ -211,6 +238,22 @@ void trial_open(struct trial *t, enum symptom symptom, enum objective objective,
 			    .cpus = *cpus};
 	if (t->judged.objective == objective_of(symptom))
 		t->judged.objective = OBJECTIVE_SYMPTOM;
+}
+
+bool trial_withdraws(const struct trial *t)
+{
+	return t->symptom == SYMPTOM_POLL_BURN;
+}
+
+double trial_load(const struct trial *t)
+{
+	return median_of(t->baseline.load, t->baseline.n);
+}
+
+/* Nothing is lost while a poll burns, so there is time for as many samples before as after. */
+static size_t baseline_ticks(const struct trial *t)
+{
+	return trial_withdraws(t) ? JUDGE_TICKS : BASELINE_TICKS;
 }
 
 bool trial_sees_objective(const struct trial *t)
@@ -350,7 +393,7 @@ static enum verdict judge_rare(struct trial *t)
 		return inconclusive(t, "the load changed during the trial");
 	if (!rare_fell(a, b))
 		return VERDICT_NO_EFFECT;
-	if (guard_worse(a, b))
+	if (guard_worse(t, a, b))
 		return worse(t, DEARER);
 	t->stage = TRIAL_WITHDRAWING;
 	return VERDICT_WITHDRAW;
@@ -376,11 +419,13 @@ static enum verdict judge(struct trial *t)
 	t->judged.after = objective.low;
 	if (t->rare)
 		return judge_rare(t);
-	if (!same_load(&t->baseline, &t->with))
+	if (lost_packets(t, &t->baseline, &t->with))
+		return inconclusive(t, FEWER);
+	if (!same_load(t, &t->baseline, &t->with))
 		return inconclusive(t, "the load changed during the trial");
-	if (guard_worse(&t->baseline, &t->with))
+	if (guard_worse(t, &t->baseline, &t->with))
 		return worse(t, DEARER);
-	if (!fell(&own, EFFECT_MIN)) {
+	if (!own_fell(t, &own)) {
 		/* No further step on such a road. */
 		t->reason = rose ? MISSED : NULL;
 		return VERDICT_NO_EFFECT;
@@ -404,7 +449,9 @@ static enum verdict judge_withdrawal(struct trial *t)
 
 	if (t->rare && (a->events < RARE_EVENTS_MIN || !rare_fell(a, b)) && a->ticks < RARE_TICKS)
 		return VERDICT_NONE;
-	if (t->rare ? !same_exposure(b, a) : !same_load(b, a))
+	if (lost_packets(t, a, b))
+		return inconclusive(t, FEWER);
+	if (t->rare ? !same_exposure(b, a) : !same_load(t, a, b))
 		return inconclusive(t, "the load changed while the change was withdrawn");
 	rose = objective_rose(t, a, b, &objective);
 	if (rose)
@@ -424,9 +471,11 @@ static enum verdict judge_again(struct trial *t)
 
 	if (t->rare && rare_may_fall(a, b) && b->ticks < RARE_TICKS)
 		return VERDICT_NONE;
-	if (t->rare ? !same_exposure(a, b) : !same_load(a, b))
+	if (lost_packets(t, a, b))
+		return inconclusive(t, FEWER);
+	if (t->rare ? !same_exposure(a, b) : !same_load(t, a, b))
 		return inconclusive(t, "the load changed after the change was made again");
-	if (guard_worse(a, b))
+	if (guard_worse(t, a, b))
 		return worse(t, DEARER);
 	if (objective_rose(t, a, b, &objective))
 		return worse(t, MISSED);
@@ -446,7 +495,9 @@ static enum verdict plainly_worse(struct trial *t, const struct sample *x)
 	if (t->worse >= WORSE_TICKS) {
 		t->before = median_of(b->measure, b->n);
 		t->after = x->measure;
-		return worse(t, "it more than doubled");
+		/* Polling that is off does not do that. */
+		return trial_withdraws(t) ? inconclusive(t, "other work came meanwhile")
+					  : worse(t, "it more than doubled");
 	}
 	if (!x->has_objective)
 		return VERDICT_NONE;
@@ -484,11 +535,11 @@ static enum verdict tick_baseline(struct trial *t, const struct sample *x, bool 
 	if (!present)
 		return VERDICT_CANCELLED;
 	t->worse = acute ? 0 : t->worse + 1;
-	if (is_full(t, &t->baseline, BASELINE_TICKS))
+	if (is_full(t, &t->baseline, baseline_ticks(t)))
 		count_exposure(&t->baseline, x);
 	else
 		keep_sample(&t->baseline, x);
-	if (!is_full(t, &t->baseline, BASELINE_TICKS))
+	if (!is_full(t, &t->baseline, baseline_ticks(t)))
 		return VERDICT_NONE;
 	t->rare = is_rare(&t->baseline);
 	/* Two calm ticks: it was a spike, and nothing needs to be tried. Or it comes now and then:

@@ -40,6 +40,12 @@
  * readings of it as of the symptom; PATIENCE_TICKS without one, and it is missing. The same bounds the
  * wait for the symptom's own.
  *
+ * `poll-burn` takes back a policy, and no step follows. Its measure is the host's busy CPUs, of which
+ * POLL_BURN_FALL must become idle; its baseline has JUDGE_TICKS, since nothing is lost meanwhile. The load
+ * may be none at all, but with the change not lower, beyond noise, than POLL_BURN_PACKETS of what it is
+ * without: in each of the three comparisons. The guard, and the profile's objective, which are per packet,
+ * say nothing where there are hardly any.
+ *
  * The rank-sum test supposes that ticks know nothing of each other, but traffic has a memory: a
  * load that was high by chance for ten seconds falls just as well by itself (M. S. Bartlett: Some
  * aspects of the time-correlation problem in regard to tests of significance, 1935), and what comes in
@@ -160,6 +166,11 @@ void trial_open(struct trial *t, enum symptom symptom, enum objective objective,
 		const struct cpuset *cpus);
 /* Whether the profile's objective is judged beside the symptom's measure. */
 bool trial_sees_objective(const struct trial *t);
+/* Whether the change takes back what the profile states, and its own withdrawal is the profile's policy
+ * again. */
+bool trial_withdraws(const struct trial *t);
+/* Packets per second of its baseline, which must be complete: the median. */
+double trial_load(const struct trial *t);
 /* The change that VERDICT_CHANGE asked for was chosen. */
 void trial_change(struct trial *t, const struct change *c);
 /* The change had no effect: TO is asked for next. The trial's change keeps where it began. */

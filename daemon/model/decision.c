@@ -14,6 +14,7 @@ const char *symptom_to_string(enum symptom s)
 		[SYMPTOM_IRQ_PINGPONG] = "irq-pingpong",
 		[SYMPTOM_NOHZ_NET] = "nohz-net",
 		[SYMPTOM_LOW_RATE] = "low-rate",
+		[SYMPTOM_POLL_BURN] = "poll-burn",
 		[SYMPTOM_STALLED] = "stalled",
 		[SYMPTOM_BLIND] = "blind",
 	};

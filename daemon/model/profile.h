@@ -65,6 +65,9 @@ enum objective {
 	OBJECTIVE_WAKEUP,   /* tasks that wait for a CPU */
 	OBJECTIVE_CPU,      /* CPU time per packet */
 	_OBJECTIVE_MAX,
+	/* No profile's: what the symptom poll-burn is measured by. */
+	OBJECTIVE_BUSY = _OBJECTIVE_MAX, /* CPUs that are busy, with whatever */
+	_MEASURE_MAX,
 };
 const char *objective_to_string(enum objective o);
 int objective_from_string(const char *s, enum objective *ret);

@@ -95,6 +95,15 @@ static bool pinned(void *userdata, enum tunable_id id, const char *identity _unu
 	return p->pinned == (int)id;
 }
 
+/* Given back, it is nobody's. */
+static bool original(void *userdata, enum tunable_id id, int64_t *ret)
+{
+	const struct plant *p = userdata;
+
+	*ret = 0;
+	return p->ours[id] && p->values.host[id].number != 0;
+}
+
 static void advance(struct plant *p)
 {
 	struct snapshot *s = p->snapshot;
@@ -109,7 +118,8 @@ static void advance(struct plant *p)
 		struct cpu_sample *c = &s->cpu[i];
 		const struct plant_cpu *r = &p->cpu[i];
 
-		c->have = HAVE_SOFTNET | HAVE_SOFTIRQS | HAVE_STAT | HAVE_BACKLOG;
+		c->have =
+			HAVE_SOFTNET | HAVE_SOFTIRQS | HAVE_BACKLOG | (p->no_stat ? 0 : HAVE_STAT);
 		c->processed += (uint32_t)r->packets;
 		c->dropped += (uint32_t)r->drops;
 		c->squeezed += (uint32_t)r->squeezes;
@@ -162,6 +172,7 @@ void plant_run(struct plant *p, unsigned seconds)
 			.unmet = p->unmet,
 			.placed = placed,
 			.pinned = pinned,
+			.original = original,
 			.userdata = p,
 		};
 		decide(p->decider, &in, &p->out);

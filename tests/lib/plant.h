@@ -39,6 +39,8 @@ struct plant {
 	unsigned writes;           /* changes that were DONE */
 	const struct unmet *unmet; /* may be NULL */
 	int pinned;                /* a setting, -1: none */
+	bool ours[_TUNABLE_MAX];   /* a policy wrote what it holds; before, it was 0 */
+	bool no_stat;              /* no /proc/stat */
 	struct cpuset placed[32];
 	bool is_placed[32];
 };

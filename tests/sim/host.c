@@ -123,6 +123,8 @@ static void settings_in(struct live *l)
 	l->r.netdev_budget_usecs = live_setting(l, "netdev_budget_usecs");
 	l->r.netdev_max_backlog = live_setting(l, "netdev_max_backlog");
 	l->r.dev_weight = live_setting(l, "dev_weight");
+	l->r.busy_poll = live_setting(l, "busy_poll");
+	l->r.busy_read = live_setting(l, "busy_read");
 	for (unsigned i = 0; i < l->r.n_queues; i++)
 		if (l->irq[i] >= 0)
 			l->r.queue[i].cpu = cpuset_first(&l->m->irq[l->irq[i]].effective);

@@ -274,9 +274,10 @@ static void run_tasks(struct receive_cpu *c, int64_t ns, bool ksoftirqd_waits)
 {
 	double share = MIN(c->tasks, 1.0);
 	uint64_t busy = (uint64_t)((double)ns * share);
+	uint64_t spun = (uint64_t)((double)ns * MIN(c->spin, 1 - share));
 
-	c->task_ns += busy;
-	c->idle_ns += (uint64_t)ns - busy;
+	c->task_ns += busy + spun;
+	c->idle_ns += (uint64_t)ns - busy - spun;
 	if (ksoftirqd_waits || c->tasks >= 2)
 		c->stalled_ns += busy;
 }
@@ -410,12 +411,17 @@ void receive_tick(struct receive *r)
 	uint64_t stalled[CPU_ID_MAX], busy[CPU_ID_MAX];
 
 	for (unsigned i = 0; i < r->n_cpus; i++) {
-		stalled[i] = r->cpu[i].stalled_ns;
-		busy[i] = r->cpu[i].softirq_ns + r->cpu[i].task_ns;
+		struct receive_cpu *c = &r->cpu[i];
+
+		stalled[i] = c->stalled_ns;
+		busy[i] = c->softirq_ns + c->task_ns;
+		c->spin = (c->waits * (double)r->busy_poll + c->reads * (double)r->busy_read) / 1e6;
 	}
 	for (unsigned i = 0; i < r->n_queues; i++) {
 		struct receive_queue *q = &r->queue[i];
 
+		if (q->request_ns > 0)
+			q->pps = 1e9 / (q->request_ns - (r->busy_poll > 0 ? q->polled_ns : 0));
 		if (q->noise > 0)
 			q->deviation = q->memory * q->deviation + sqrt(1 - q->memory * q->memory) *
 									  q->noise *

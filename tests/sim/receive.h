@@ -16,6 +16,8 @@
  *   - ksoftirqd as a task beside others, in turns; interrupts run what is pending meanwhile, unless
  *     `lets_ksoftirqd` (6.1's ksoftirqd_running());
  *   - the backlog: RPS, veth and loopback packets, netdev_max_backlog, dev_weight; drops;
+ *   - busy polling, as time that tasks spin instead of being idle: busy_poll or busy_read microseconds at
+ *     each wait (include/net/busy_poll.h);
  *   - GRO (softnet_stat counts after it, the NIC before it), full rings, interrupts that follow their
  *     affinity, CPUs that went away, C-states (an interrupt that meets an idle CPU waits).
  *
@@ -26,7 +28,11 @@
  *     that depends on the length of a run can be set, for the scenarios that need harm);
  *   - RPS chooses one fixed CPU per queue, the inter-processor interrupt costs nothing;
  *   - no transport above: nothing retransmits, no sender slows down when packets are lost;
- *   - other softirq vectors, NET_TX, threaded NAPI and busy polling do not exist here;
+ *   - other softirq vectors, NET_TX and threaded NAPI do not exist here;
+ *   - a busy poll finds nothing, ever: it spins for its whole time, while the packets are taken by
+ *     interrupts as without it; a kernel's ends when it finds one, takes it outside of the softirqs, and
+ *     makes way for other tasks at once. What polling is good for is set by the test (polled_ns). And all
+ *     sockets follow busy_read at once, as with the kernel series' busy_read_follow;
  *   - /proc/stat is exact, where a kernel without IRQ_TIME_ACCOUNTING samples it at the tick;
  *   - pressure stall information is computed per tick and weighted by busy time, not in the kernel's
  *     own 2 s periods.
@@ -49,6 +55,9 @@ struct receive_queue {
 	unsigned ring;      /* 0: 4096 */
 	unsigned gro;       /* packets merged into one; 0: 1 */
 	bool to_backlog;    /* RPS: the packet is only queued, for backlog_cpu */
+	/* A requester that waits for each answer: a request takes so long, and so much less while waiting
+	 * tasks poll; it sets pps. 0: none */
+	double request_ns, polled_ns;
 	bool no_nic; /* veth, loopback: no interrupt, no NIC counter; straight to the backlog */
 	unsigned backlog_cpu;
 	/* counted since start */
@@ -63,12 +72,15 @@ struct receive_cpu {
 	/* what the test says */
 	bool offline;
 	double tasks; /* runnable tasks; 0.3: one that is runnable 30 % of the time */
+	double waits; /* per second: epoll_wait() of its tasks that finds nothing, and may poll the NIC */
+	double reads; /* the same of blocking reads */
 	/* counted since start */
 	uint32_t processed, dropped, squeezed, received_rps, net_rx;
 	uint64_t softirq_ns, task_ns, idle_ns, stalled_ns;
 	uint64_t ksoftirqd_run_ns, ksoftirqd_wait_ns, ksoftirqd_slices;
 	unsigned backlog;
 	/* inside */
+	double spin; /* share of its time that its tasks poll, if there is as much left */
 	bool backlog_scheduled;
 	bool in_run; /* a NET_RX run goes on over the end of a jiffy */
 	int64_t run_budget;
@@ -88,6 +100,7 @@ struct receive {
 	unsigned hz, n_cpus, n_queues;
 	/* settings */
 	int64_t netdev_budget, netdev_budget_usecs, netdev_max_backlog, dev_weight;
+	int64_t busy_poll, busy_read;
 	bool lets_ksoftirqd;
 	unsigned wakeup_ns; /* an idle CPU's way out of its C-state */
 	unsigned long_run;  /* packets of a run beyond which each costs … */

@@ -19,8 +19,7 @@
  *   F15 bpftune#239          not modelled, an errno: tests/unit/test-errno.c, every_errno_once; the
  *                            daemon never changes its network namespace
  *   F17 systemd#4425         not modelled, an errno: tests/unit/test-act.c, case_f17_read_only_per_key
- *   F19 haproxy#2984         not modelled, no busy polling in the plant. It is policy: no loop moves it,
- *                            and none watches what it costs
+ *   F19 haproxy#2984         test-polling.c, idle_application_that_spins
  *   F21 dev_weight           every story: it is never written (see teardown())
  *
  * Stories with cause and cure (g):
@@ -39,7 +38,8 @@
  *   G16 scx#1459             late_ksoftirqd_is_no_budget_problem
  *   G18 epics-base#553       not modelled, the plant knows no priorities: policy, which no shipped
  *                            profile asks for; tests/unit/test-thread.c. An inversion is not reported
- *   G20 firedancer#10371     not modelled, no busy polling in the plant and no sensor for sent packets
+ *   G20 firedancer#10371     test-polling.c for polls that find nothing; what was seen there, sent packets
+ *                            that become fewer, not modelled: no sensor shows them
  *   G22 ath12k               storm_of_interrupts_is_no_budget_problem
  */
 #include <stdio.h>

@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "decide/low-rate.h"
+#include "decide/poll-burn.h"
 #include "decide/trial.h"
 #include "decide/verify.h"
 #include "lib/run.h"
@@ -115,6 +116,10 @@ START_TEST(thresholds)
 	for (size_t i = 0; i < _TUNABLE_MAX; i++)
 		if (tunables[i].for_latency)
 			expect("%s", tunables[i].id);
+	expect("busy by %g CPUs or more, with whatever; and so few packets arrive that, if all that time were "
+	       "polls of so many microseconds, at most %g %% of them could have found one: for %u seconds without "
+	       "a break, on averages over %d ticks, until it is less than half or more than twice of that",
+	       POLL_BURN_CPUS, percent(POLL_BURN_FOUND), seconds(POLL_BURN_USEC), POLL_BURN_TICKS);
 	expect("nothing is changed for %u seconds", seconds(HANDS_OFF_USEC));
 }
 END_TEST
@@ -139,6 +144,10 @@ START_TEST(trial)
 	       "waiting tasks %g %% of the time",
 	       percent(DROPS_FLOOR), percent(SQUEEZES_FLOOR), WAIT_FLOOR, percent(WAKEUP_FLOOR));
 	expect("by %g %%, CPU time by %g %%", percent(EFFECT_MIN), percent(CPU_EFFECT_MIN));
+	expect("The baseline is %d ticks long, and the measure is the host's busy CPUs: %g CPUs fewer",
+	       JUDGE_TICKS, POLL_BURN_FALL);
+	expect("fewer packets arrive without polling than %g times those with it",
+	       POLL_BURN_PACKETS);
 	expect("%d ticks without a reading", PATIENCE_TICKS);
 	expect("counted over %d ticks before and %d after", RARE_BASELINE_TICKS, RARE_TICKS);
 }
@@ -158,6 +167,7 @@ START_TEST(rails)
 	       NO_EFFECT_MAX);
 	expect("the next one waits %u seconds", seconds(RETRY_USEC));
 	expect("theirs, after %d times for good", OVERRIDDEN_MAX);
+	expect("had no effect once, or could not be judged %d times in a row", WITHDRAWALS_MAX);
 	expect("after %d such turns retired", REVERSALS_MAX);
 	expect("saturated for %d ticks in a row that was not before the trial", FALLBACK_TICKS);
 	expect("tried again after %u seconds, and retired after %d such turns", seconds(DWELL_USEC),
