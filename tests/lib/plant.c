@@ -100,8 +100,8 @@ static bool original(void *userdata, enum tunable_id id, int64_t *ret)
 {
 	const struct plant *p = userdata;
 
-	*ret = 0;
-	return p->ours[id] && p->values.host[id].number != 0;
+	*ret = p->original[id];
+	return p->ours[id] && p->values.host[id].number != p->original[id];
 }
 
 static void advance(struct plant *p)

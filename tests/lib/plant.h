@@ -35,12 +35,13 @@ struct plant {
 	unsigned changes_per_hour, moves_per_round;
 	enum outcome outcome; /* what act/ answers; DONE also makes the change in values */
 	bool no_nic_counters;
-	bool series;               /* /proc/softirq_stat is there */
-	unsigned writes;           /* changes that were DONE */
-	const struct unmet *unmet; /* may be NULL */
-	int pinned;                /* a setting, -1: none */
-	bool ours[_TUNABLE_MAX];   /* a policy wrote what it holds; before, it was 0 */
-	bool no_stat;              /* no /proc/stat */
+	bool series;                    /* /proc/softirq_stat is there */
+	unsigned writes;                /* changes that were DONE */
+	const struct unmet *unmet;      /* may be NULL */
+	int pinned;                     /* a setting, -1: none */
+	bool ours[_TUNABLE_MAX];        /* a policy wrote what it holds … */
+	int64_t original[_TUNABLE_MAX]; /* … and this was there before */
+	bool no_stat;                   /* no /proc/stat */
 	struct cpuset placed[32];
 	bool is_placed[32];
 };

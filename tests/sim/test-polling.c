@@ -29,6 +29,7 @@ static void start(const char *profile)
 {
 	live_boot(&l, &four_cpus);
 	tree_write(l.config, "profiles/plain.conf", "netdev_budget = [300, 1200];\n");
+	tree_write(l.config, "profiles/shorter.conf", "busy_poll = 30;\n");
 	live_start(&l, profile);
 }
 
@@ -209,6 +210,26 @@ START_TEST(another_profile_comes)
 	if (_i == 1)
 		ck_assert_msg(strstr(l.last_text, "the host or the profile changed") != NULL, "%s",
 			      l.last_text);
+	stopped();
+}
+END_TEST
+
+/* What the new profile states is policy, whatever the trial of the old one's was about. */
+START_TEST(another_value_comes)
+{
+	start(polling);
+	packets(12);
+	spinner();
+	until(0);
+	if (_i == 1)
+		until(50);
+	if (_i == 2)
+		live_run(&l, 60);
+	switch_to("shorter");
+	ck_assert_int_eq(POLL, 30);
+	live_run(&l, 10);
+	ck_assert_int_eq(POLL, 30);
+	value_comes_from("profile", "profile shorter");
 	stopped();
 }
 END_TEST
@@ -414,6 +435,7 @@ int main(void)
 	tcase_add_loop_test(t, idle_application_that_spins, 0, 2);
 	tcase_add_test(t, reload_asks_again);
 	tcase_add_loop_test(t, another_profile_comes, 0, 4);
+	tcase_add_loop_test(t, another_value_comes, 0, 3);
 	tcase_add_loop_test(t, host_changes_on_trial, 0, 2);
 	tcase_add_test(t, requester_gets_its_polling_back);
 	tcase_add_test(t, polls_that_find_packets_are_no_matter);
