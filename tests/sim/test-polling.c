@@ -390,6 +390,28 @@ START_TEST(polling_set_by_hand_is_left)
 }
 END_TEST
 
+/* Also between the looks that would find it out, and when the pin was lost in a restart. */
+START_TEST(what_counts_as_ours)
+{
+	char error[512] = "";
+	int64_t original = -1;
+
+	start(polling);
+	ck_assert(engine_original(l.e, TUNABLE_BUSY_POLL, &original));
+	ck_assert_int_eq(original, 0);
+	ck_assert(!engine_original(l.e, TUNABLE_BUSY_READ, &original));
+	live_write_setting(&l, "busy_poll", 20);
+	engine_read_values(l.e);
+	ck_assert(!engine_original(l.e, TUNABLE_BUSY_POLL, &original));
+	live_write_setting(&l, "busy_poll", 50);
+	ck_assert_int_eq(engine_set(l.e, "busy_poll", "", "40", error), 0);
+	engine_drop_pin(l.e, TUNABLE_BUSY_POLL, "host");
+	ck_assert_int_eq(POLL, 40);
+	ck_assert(!engine_original(l.e, TUNABLE_BUSY_POLL, &original));
+	stopped();
+}
+END_TEST
+
 START_TEST(somebody_writes_while_it_is_on_trial)
 {
 	start(polling);
@@ -444,6 +466,7 @@ int main(void)
 	tcase_add_test(t, application_that_ends_by_itself_proves_nothing);
 	tcase_add_loop_test(t, polling_of_others_is_theirs, 0, 2);
 	tcase_add_test(t, polling_set_by_hand_is_left);
+	tcase_add_test(t, what_counts_as_ours);
 	tcase_add_test(t, somebody_writes_while_it_is_on_trial);
 	tcase_add_loop_test(t, killed_on_trial, 0, 2);
 	return run_suite("sim-poll-burn", t);
