@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Busy polling that burns CPU time for nothing: net.core.busy_poll and busy_read let whoever waits for a
- * packet spin so many microseconds before it sleeps. That is a bargain when packets come meanwhile; an
- * application that waits often, with a timeout or for other things, spins each time, and an idle host has a
- * CPU at 100 % in epoll_wait (haproxy#2984; include/net/busy_poll.h, fs/eventpoll.c: ep_busy_loop()). And
- * whether a driver's queue gives anything to whom polls it differs (firedancer#10371).
+ * packet spin so many microseconds before it sleeps. That is a bargain when packets come meanwhile. But a
+ * task that waits often, with a short timeout or for other things than packets, spins each time: in poll() and
+ * select() by busy_poll, where a socket has a time from busy_read as well (fs/select.c: do_poll(),
+ * net/socket.c: sock_poll()), in a blocking read by busy_read (include/net/busy_poll.h: sk_busy_loop()). So
+ * an idle application has its CPU at 100 %. epoll_wait(), in which that of haproxy#2984 waits, is better
+ * behaved: after one poll that found nothing it polls no more until a packet has come (fs/eventpoll.c:
+ * ep_busy_loop() drops the NAPI id).
+ * And whether a driver's queue gives anything to whom polls it differs (firedancer#10371).
  *
  * No counter tells how long anybody polled. What can be told is how much it may be at most: all time that
  * the host's CPUs are busy, and that is so many polls of so many microseconds. When the packets that arrive

@@ -72,7 +72,7 @@ struct receive_cpu {
 	/* what the test says */
 	bool offline;
 	double tasks; /* runnable tasks; 0.3: one that is runnable 30 % of the time */
-	double waits; /* per second: epoll_wait() of its tasks that finds nothing, and may poll the NIC */
+	double waits; /* per second: poll() of its tasks that finds nothing, and may spin on the NIC */
 	double reads; /* the same of blocking reads */
 	/* counted since start */
 	uint32_t processed, dropped, squeezed, received_rps, net_rx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stories of busy polling in simulated time, with the real engine (see sim/receive.h for what the plant
- * knows of polling, and what not): cases F19 (an idle application at 100 % CPU in epoll_wait) and G20
+ * knows of polling, and what not): cases F19 (an idle application at 100 % CPU) and G20
  * (what polling is good for depends on the driver: verify, undo).
  */
 #include <stdio.h>
@@ -42,7 +42,8 @@ static struct receive_queue *packets(double pps)
 	return q;
 }
 
-/* An application with timers of some 50 µs: it waits, and each time polls as long. */
+/* An application with timers of some 50 µs: each time it waits, and spins as long, in poll(). The one of F19
+ * waits in epoll_wait(), which is no such spinner (decide/poll-burn.h): there it was something else. */
 static void spinner(void)
 {
 	l.r.cpu[1].waits = 18000;

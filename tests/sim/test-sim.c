@@ -19,7 +19,7 @@
  *   F15 bpftune#239          not modelled, an errno: tests/unit/test-errno.c, every_errno_once; the
  *                            daemon never changes its network namespace
  *   F17 systemd#4425         not modelled, an errno: tests/unit/test-act.c, case_f17_read_only_per_key
- *   F19 haproxy#2984         test-polling.c, idle_application_that_spins
+ *   F19 haproxy#2984         test-polling.c, idle_application_that_spins (in poll(): epoll_wait() does not)
  *   F21 dev_weight           every story: it is never written (see teardown())
  *
  * Stories with cause and cure (g):
