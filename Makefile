@@ -78,6 +78,9 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(TESTS_LIB) $(LIB)
 $(BUILD)/tests/bench/load: tests/bench/vm/load.c Makefile
 	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(filter-out $(SANITIZERS),$(ALL_CFLAGS)) -static -MMD -MP -o $@ $< -lm
 
+$(BUILD)/tests/vm/%: tests/vm/programs/%.c Makefile
+	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(filter-out $(SANITIZERS),$(ALL_CFLAGS)) -static -MMD -MP -o $@ $<
+
 # A fuzz target and a driver that feeds it files: `make check` runs the corpus with it; `make fuzz`
 # builds the same target with libFuzzer and lets it search.
 $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/driver.o $(TESTS_LIB) $(LIB)
