@@ -229,8 +229,9 @@ static bool waits(const struct ledger *l, const struct ledger_entry *e)
 	return is_epp(e->tunable) != epp_goes_first(governor);
 }
 
-/* The order of restore: last changed first, those that wait for another at the end. */
-static int plan(const struct ledger *l, struct key **ret)
+/* The order of restore: last changed first, those that wait for another at the end. How many there are
+ * comes back in RET_N. */
+static int plan(const struct ledger *l, struct key **ret, size_t *ret_n)
 {
 	size_t n = ledger_size(l), k = 0;
 	struct key *keys = calloc(n + 1, sizeof(*keys));
@@ -251,6 +252,7 @@ static int plan(const struct ledger *l, struct key **ret)
 			}
 		}
 	*ret = keys;
+	*ret_n = k;
 	return 0;
 }
 
@@ -306,11 +308,11 @@ int restore_all(struct actuator *a, struct ledger *l, const struct topology *t,
 	const char *id, *identity;
 	struct restore_item *item;
 	struct key *keys = NULL;
-	size_t n = ledger_size(l), n_unknown = 0;
+	size_t n = 0, n_unknown = 0;
 	int first = 0, r;
 
 	*ret = (struct restore_report){0};
-	r = plan(l, &keys);
+	r = plan(l, &keys, &n);
 	if (r < 0)
 		return log_oom();
 	while (ledger_unknown(l, n_unknown, &id, &identity))

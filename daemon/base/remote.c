@@ -70,7 +70,7 @@ static bool is_that_file(int fd, const struct remote_file *f)
 static int borrow(const struct remote_file *f)
 {
 	_cleanup_close_ int pidfd = -1, fd = -1;
-	uint64_t start;
+	uint64_t start = 0;
 	int r;
 
 	pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);

@@ -102,6 +102,8 @@ static void complete_values(const struct line *l)
 	const struct tunable *t;
 	char setting[64];
 
+	if (!l->word[0])
+		return;
 	snprintf(setting, sizeof(setting), "%.*s", (int)strcspn(l->word[0], "@"), l->word[0]);
 	t = tunable_find(setting);
 	if (t)
@@ -139,9 +141,11 @@ static void complete_from_daemon(struct ctl *ctl, const struct line *l, const ch
 
 static void complete_profile_word(struct ctl *ctl, const struct line *l)
 {
-	if (streq(l->word[0], "check"))
+	const char *word = l->word[0] ?: "";
+
+	if (streq(word, "check"))
 		puts(":files");
-	else if (streq(l->word[0], "show") || streq(l->word[0], "set"))
+	else if (streq(word, "show") || streq(word, "set"))
 		complete_profiles(ctl, l, "");
 }
 

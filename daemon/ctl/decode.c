@@ -20,9 +20,10 @@ static int read_dump(const char *path, char **ret, size_t *ret_size)
 	int fd = STDIN_FILENO;
 
 	if (!streq(path, "-")) {
-		fd = opened = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-		if (fd < 0)
+		opened = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+		if (opened < 0)
 			return -errno;
+		fd = opened;
 	}
 	for (;;) {
 		ssize_t n;

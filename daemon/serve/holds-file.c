@@ -45,7 +45,7 @@ static int read_boot_id(struct io *io, char *buf, size_t size)
 {
 	int r = io_read_line(io, "proc/sys/kernel/random/boot_id", buf, size);
 
-	return r < 0 ? r : *buf ? 0 : -ENODATA;
+	return r == -ENOENT || (r >= 0 && !*buf) ? -ENOMEDIUM : MIN(r, 0);
 }
 
 static int to_text(const struct kept_holds *h, const char *boot_id, char **ret)

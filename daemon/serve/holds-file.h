@@ -30,10 +30,12 @@ void kept_holds_done(struct kept_holds *h);
 /* Takes in one more, with copies of the texts. */
 int kept_holds_add(struct kept_holds *h, pid_t pid, uint64_t start, const char *profile,
 		   const char *reason);
-/* Makes the file say what H says. A file that was there stays whole when this fails. */
+/* Makes the file say what H says. A file that was there stays whole when this fails. -ENOMEDIUM: which
+ * boot this is cannot be told (a captured tree without its id). */
 int kept_holds_write(struct io *io, const struct kept_holds *h);
-/* 0, with none when there is no file; -ESTALE of another boot; -EBADMSG for what was not written by
- * kept_holds_write(), of which nothing is used; else what reading it said. RET is empty on error. */
+/* 0, with none when there is no file; -ESTALE of another boot, -ENOMEDIUM when that cannot be told;
+ * -EBADMSG for what was not written by kept_holds_write(), of which nothing is used; else what reading
+ * it said. RET is empty on error. */
 int kept_holds_read(struct io *io, struct kept_holds *ret);
 
 /* When a process of this host began. -ESRCH: there is none. */

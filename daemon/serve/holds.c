@@ -71,7 +71,10 @@ static void keep(struct holds *h)
 
 	if (r >= 0)
 		r = kept_holds_write(h->io, &kept);
-	if (r < 0 && !h->unsaved)
+	if (r == -ENOMEDIUM && !h->unsaved)
+		log_info("/proc/sys/kernel/random/boot_id is not here: holds will end with this "
+			 "softnetd");
+	else if (r < 0 && !h->unsaved)
 		log_warning_errno(r,
 				  "/run/softnetd/holds.json cannot be written: holds will end with "
 				  "this softnetd");
@@ -239,6 +242,11 @@ void holds_take_up(struct holds *h)
 
 	if (r == -ESTALE)
 		log_info("/run/softnetd/holds.json is of another boot: its holds are over");
+	else if (r == -ENOMEDIUM)
+		log_info(
+			"/proc/sys/kernel/random/boot_id is not here: whether "
+			"/run/softnetd/holds.json is of this boot cannot be told, no hold is taken "
+			"up again");
 	else if (r == -EBADMSG)
 		log_warning("/run/softnetd/holds.json is malformed: no hold is taken up again");
 	else if (r < 0)

@@ -26,7 +26,7 @@ int trace_fault(struct trace_fault *f, const char *fmt, ...)
 int trace_number(const json_t *d, const char *what, int64_t min, int64_t max, int64_t *ret,
 		 struct trace_fault *fault)
 {
-	int64_t v;
+	int64_t v = 0;
 
 	if (!json_is_integer(d))
 		return trace_fault(fault, "%s: not a whole number", what);
@@ -86,7 +86,7 @@ static int within(const struct cpuset *set, unsigned n_cpus, const char *what,
 static int read_column(json_t *d, const char *what, const struct topology *t, int64_t min,
 		       int64_t max, void (*put)(struct cpu *c, int v), struct trace_fault *fault)
 {
-	int64_t v;
+	int64_t v = 0;
 	int r;
 
 	if (!json_is_array(d) || json_array_size(d) != t->n_cpus)
@@ -162,8 +162,9 @@ static int read_cpu_sets(struct topology *t, json_t *possible, json_t *present_l
 
 static int read_cpus(json_t *d, struct topology *t, struct trace_fault *fault)
 {
-	json_t *n, *possible, *present, *online, *isolated;
-	json_t *node, *package, *core, *cache, *smt, *capacity;
+	json_t *n = NULL, *possible = NULL, *present = NULL, *online = NULL, *isolated = NULL;
+	json_t *node = NULL, *package = NULL, *core = NULL, *cache = NULL, *smt = NULL;
+	json_t *capacity = NULL;
 	int64_t count = 0;
 	int r;
 
@@ -176,7 +177,7 @@ static int read_cpus(json_t *d, struct topology *t, struct trace_fault *fault)
 	if (r < 0)
 		return r;
 	t->n_cpus = (unsigned)count;
-	t->cpu = calloc(t->n_cpus, sizeof(*t->cpu));
+	t->cpu = calloc(MAX(t->n_cpus, 1U), sizeof(*t->cpu));
 	if (!t->cpu)
 		return -ENOMEM;
 	r = read_column(node, "node", t, -1, INT16_MAX, put_node, fault);
@@ -198,7 +199,7 @@ static int read_nic(json_t *d, struct nic *n, struct trace_fault *fault)
 	const char *name, *driver;
 	json_t *node, *queues;
 	int up, rps, device, r;
-	int64_t v;
+	int64_t v = 0;
 
 	r = UNPACK(d, "topology.nics", fault, "{s:s,s:s,s:o,s:o,s:b,s:b,s:b}", "name", &name,
 		   "driver", &driver, "node", &node, "queues", &queues, "up", &up, "rps", &rps,
@@ -246,7 +247,7 @@ static int read_irq(json_t *d, const struct topology *t, struct irq *i, struct t
 	json_t *number, *nic, *queue, *affinity, *effective;
 	const char *role, *name, *identity;
 	int managed, shared, banned = false, r;
-	int64_t v;
+	int64_t v = 0;
 
 	r = UNPACK(d, "topology.irqs", fault, "{s:o,s:o,s:o,s:s,s:b,s:b,s?b,s:o,s:o,s:s,s:s}",
 		   "irq", &number, "nic", &nic, "queue", &queue, "role", &role, "managed", &managed,
@@ -286,7 +287,7 @@ static int read_policy(json_t *d, struct policy *p, struct trace_fault *fault)
 	const char *driver, *governor, *governors, *identity;
 	json_t *number, *cpus, *epp, *epps;
 	int active, r;
-	int64_t v;
+	int64_t v = 0;
 
 	r = UNPACK(d, "topology.policies", fault, "{s:o,s:o,s:b,s:s,s:s,s:s,s:o,s:o,s:s}", "policy",
 		   &number, "cpus", &cpus, "active", &active, "driver", &driver, "governor",

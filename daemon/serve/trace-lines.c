@@ -13,7 +13,7 @@ static int fill(struct trace_lines *l)
 
 	if (l->eof)
 		return 0;
-	if (l->at > 0 && l->size - l->end < READ_SIZE) {
+	if (l->buffer && l->at > 0 && l->size - l->end < READ_SIZE) {
 		memmove(l->buffer, l->buffer + l->at, l->end - l->at);
 		l->end -= l->at;
 		l->at = 0;
@@ -48,8 +48,9 @@ int trace_lines_peek(struct trace_lines *l, size_t offset, struct trace_line *re
 	for (;;) {
 		size_t there = l->end - l->at - offset;
 		const char *from = l->buffer ? l->buffer + l->at + offset : NULL;
-		const char *newline =
-			there > searched ? memchr(from + searched, '\n', there - searched) : NULL;
+		const char *newline = from && there > searched
+					      ? memchr(from + searched, '\n', there - searched)
+					      : NULL;
 
 		if (newline || there > TRACE_LINE_MAX) {
 			size_t length = newline ? (size_t)(newline - from) : there;
