@@ -487,6 +487,10 @@ int engine_tick(struct engine *e)
 			e->policy_due = true;
 		}
 		carry_out(e, now);
+		if (*e->decisions->returns) {
+			log_notice("%s", e->decisions->returns);
+			e->policy_due = true;
+		}
 		if (e->policy_due)
 			engine_policy(e);
 	}

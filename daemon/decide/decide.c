@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "decide/lever.h"
+#include "decide/poll-burn.h"
 #include "decide/placement.h"
 #include "decide/symptom.h"
 #include "decide/trial.h"
@@ -36,6 +37,9 @@ struct decider {
 	unsigned changed_head;
 	struct withdrawn {
 		enum tunable_id tunable;
+		double burned; /* CPUs; 0: it is somebody else's now */
+		int64_t usec;  /* the profile's value */
+		uint64_t pays_since_usec;
 		char text[128];
 	} withdrawn[WITHDRAWN_MAX];
 	unsigned n_withdrawn;
@@ -276,8 +280,10 @@ static void keep(struct decider *d, uint64_t now)
 	/* What is as it was before softnetd needs no watch. */
 	if (trial_withdraws(&d->trial)) {
 		w = remember_withdrawn(d);
+		w->burned = d->trial.before - d->trial.after;
+		(void)parse_i64(d->trial.change.from, &w->usec);
 		append_text(w->text, sizeof(w->text), "it burned %.2f CPUs for %.0f packets/s",
-			    d->trial.before - d->trial.after, trial_load(&d->trial));
+			    w->burned, trial_load(&d->trial));
 		return;
 	}
 	if (parse_i64(d->trial.change.from, &from) < 0 || parse_i64(d->trial.change.to, &to) < 0)
@@ -535,12 +541,40 @@ static void watch_kept(struct decider *d, const struct decide_input *in)
 	}
 }
 
+/* Packets have come for which polling is worth its time. Not while anything is on trial, which it would
+ * disturb. */
+static void bring_back(struct decider *d, const struct decide_input *in)
+{
+	for (unsigned i = 0; i < d->n_withdrawn && d->trial.stage == TRIAL_OFF; i++) {
+		struct withdrawn *w = &d->withdrawn[i];
+		uint8_t *returned = &d->memory.returned[w->tunable];
+		double packets;
+
+		if (w->burned <= 0 || !poll_burn_pays(in, w->burned, w->usec, &packets)) {
+			w->pays_since_usec = 0;
+			continue;
+		}
+		if (!w->pays_since_usec)
+			w->pays_since_usec = in->now_usec;
+		if (in->now_usec - w->pays_since_usec < POLL_BURN_USEC << *returned)
+			continue;
+		*returned = (uint8_t)MIN(*returned + 1, RETURNS_MAX);
+		append_text(d->out.returns, sizeof(d->out.returns),
+			    "%s: %.0f packets/s arrive now, for which it is worth polling: the "
+			    "profile's value is written again",
+			    tunables[w->tunable].id, packets);
+		*w = d->withdrawn[--d->n_withdrawn];
+		return;
+	}
+}
+
 void decide(struct decider *d, const struct decide_input *in, const struct decisions **ret)
 {
 	d->out.n_reports = d->out.n_changes = 0;
 	for (unsigned i = 0; i < REPORTS_MAX; i++)
 		d->out.passed[i].n = 0;
 	d->out.back_to_originals = d->out.has_verdict = false;
+	d->out.returns[0] = '\0';
 	*ret = &d->out;
 
 	if (d->symptoms.n_irqs != in->topology->n_irqs ||
@@ -556,6 +590,7 @@ void decide(struct decider *d, const struct decide_input *in, const struct decis
 	}
 	judge(d, in);
 	watch_kept(d, in);
+	bring_back(d, in);
 	for (unsigned i = 0; i < d->out.n_reports; i++)
 		if (d->out.report[i].acute && !protects_tasks(d, &d->out.report[i]))
 			pull_levers(d, in, i);

@@ -56,7 +56,9 @@ struct decisions {
 	struct change change[CHANGES_MAX];
 	struct change low_rate[6]; /* scratch of `low-rate`: too large for a stack */
 	bool back_to_originals;    /* `stalled`: everything goes back, then hands off */
-	bool has_verdict;          /* a trial ended in this tick */
+	/* Why the policy is due, since what was taken away comes back: "" when nothing does. */
+	char returns[160];
+	bool has_verdict; /* a trial ended in this tick */
 	struct trial_verdict {
 		struct change change;
 		/* "kept", "no effect", "worse", "inconclusive"; "fallen back": kept before */
@@ -80,6 +82,11 @@ struct decisions {
  * row.
  */
 #define WITHDRAWALS_MAX 3
+/*
+ * What it took away comes back when packets come, so many that polling would not be suspected (poll-burn.h),
+ * for POLL_BURN_USEC; each time twice as long, up to so many times.
+ */
+#define RETURNS_MAX 6
 /*
  * What was kept stays under watch: when a CPU that was not saturated before the trial (in no tick of
  * its baseline) is so for FALLBACK_TICKS in a row, the newest kept change goes back to where its trial

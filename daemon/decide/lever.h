@@ -17,6 +17,7 @@ struct lever_memory {
 	uint8_t fallbacks[_TUNABLE_MAX];    /* kept, and given back since */
 	int8_t direction[_TUNABLE_MAX];     /* of the last that was kept: 1 up, -1 down */
 	uint8_t reversals[_TUNABLE_MAX];
+	uint8_t returned[_TUNABLE_MAX];    /* how often what was taken away came back */
 	uint64_t not_before[_TUNABLE_MAX]; /* CLOCK_MONOTONIC */
 };
 

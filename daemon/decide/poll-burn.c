@@ -77,6 +77,20 @@ static bool look_at(const struct decide_input *in, int64_t poll_usec, struct bur
 	return true;
 }
 
+bool poll_burn_pays(const struct decide_input *in, double burned, int64_t poll_usec,
+		    double *ret_packets)
+{
+	struct burning b;
+	double polls;
+
+	*ret_packets = 0;
+	if (poll_usec <= 0 || in->window->filled < POLL_BURN_TICKS || !look_at(in, poll_usec, &b))
+		return false;
+	*ret_packets = b.packets;
+	polls = b.polls + burned * (double)USEC_PER_SEC / (double)poll_usec;
+	return b.packets > 2 * POLL_BURN_FOUND * polls;
+}
+
 /* Enters after POLL_BURN_USEC without a break, leaves at once: averages do not flap. */
 static bool burns(struct symptoms *s, const struct burning *b, uint64_t now)
 {

@@ -44,6 +44,12 @@
  * accounting of one of them. */
 bool poll_burn_busy(const struct window *w, const struct cpuset *cpus, unsigned ticks, double *ret);
 
+/* Whether polls of POLL_USEC, which burned BURNED CPUs, would be worth it at the present load: found
+ * packets would be above where the symptom leaves, also with them. RET_PACKETS arrive a second. False when
+ * that cannot be told. */
+bool poll_burn_pays(const struct decide_input *in, double burned, int64_t poll_usec,
+		    double *ret_packets);
+
 /* ID back to what it was before the profile, as a trial. NULL when RET is filled, else why not. */
 const char *poll_burn_lever(const struct decide_input *in, const struct symptom_report *r,
 			    enum tunable_id id, struct change *ret);

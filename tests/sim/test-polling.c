@@ -161,6 +161,43 @@ START_TEST(idle_application_that_spins)
 }
 END_TEST
 
+/* What was undone in a calm night comes back with the packets of the day, each time later; not for so few
+ * that it would be undone again. */
+START_TEST(packets_bring_it_back)
+{
+	struct receive_queue *q;
+	unsigned ticks;
+
+	start(polling);
+	q = packets(12);
+	spinner();
+	live_run(&l, 180);
+	ck_assert_uint_eq(l.kept, 1);
+	ck_assert_uint_eq(l.writes, 3);
+	q->pps = 800;
+	settled(180, 3);
+	ck_assert_int_eq(POLL, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		q->pps = 5000;
+		for (ticks = 0; ticks < 600 && POLL == 0; ticks++)
+			live_run(&l, 1);
+		ck_assert_int_eq(POLL, 50);
+		value_comes_from("profile", "profile test");
+		/* 60 s, 120 s, 240 s, once the averages are the new load's */
+		ck_assert_uint_ge(ticks, 60U << i);
+		ck_assert_uint_le(ticks, (60U << i) + POLL_BURN_TICKS + 2);
+		settled(l.last_write, 4 + 4 * i);
+		ck_assert_int_eq(POLL, 50);
+		q->pps = 12;
+		live_run(&l, 180);
+		ck_assert_int_eq(POLL, 0);
+		ck_assert_uint_eq(l.kept, i + 2);
+		settled(l.last_write, 7 + 4 * i);
+	}
+	stopped();
+}
+END_TEST
+
 /* Until the admin asks anew: then it is applied, and found to burn again. */
 START_TEST(reload_asks_again)
 {
@@ -456,6 +493,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, idle_application_that_spins, 0, 2);
+	tcase_add_test(t, packets_bring_it_back);
 	tcase_add_test(t, reload_asks_again);
 	tcase_add_loop_test(t, another_profile_comes, 0, 4);
 	tcase_add_loop_test(t, another_value_comes, 0, 3);
