@@ -203,6 +203,9 @@ int engine_stop(struct engine *e)
 	}
 	if (ledger_size(e->ledger) == 0)
 		return 0;
+	/* A NIC that is up again and a CPU that is back may not be known yet, and this is the last chance to
+	 * give them back what was theirs. What cannot be found out anew is as it was known. */
+	(void)discover(e);
 	return engine_give_back_all(e, &report);
 }
 

@@ -120,6 +120,23 @@ START_TEST(case_e12_cpu_comes_back)
 }
 END_TEST
 
+/* A stop looks once more: a moment ago its policy was not there to be given anything back. */
+START_TEST(stop_sees_what_just_came_back)
+{
+	boot(&(struct machine_spec){.cpus = 4, .cpufreq = "acpi-cpufreq"},
+	     "governor = \"performance\";\n");
+	start();
+	ticks(2);
+	machine_set_online(m, 3, false);
+	ticks(15);
+	machine_set_online(m, 3, true);
+	expect_governor(3, "performance");
+	ck_assert_int_eq(engine_stop(e), 0);
+	expect_governor(3, "schedutil");
+	ck_assert(!tree_has(m->tree, "run/softnetd/ledger.json"));
+}
+END_TEST
+
 /* A policy that sleeps at the start gets what the profile states when its CPU comes. */
 START_TEST(policy_that_was_offline)
 {
@@ -222,6 +239,7 @@ int main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, every_policy);
 	tcase_add_test(t, case_e12_cpu_comes_back);
+	tcase_add_test(t, stop_sees_what_just_came_back);
 	tcase_add_test(t, policy_that_was_offline);
 	tcase_add_test(t, resume);
 	tcase_add_test(t, limits_follow_interrupts);

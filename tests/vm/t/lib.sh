@@ -151,5 +151,7 @@ daemon_start()
 daemon_stop()
 {
 	kill -TERM $D
-	wait $D
+	wait $D && return 0
+	sed 's/^/# /' /tmp/daemon.log
+	return 1
 }
