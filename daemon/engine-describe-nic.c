@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A NIC beyond its interrupts: channels, rings, coalescing, steering, and the chain of each NAPI
+/* A NIC beyond its interrupts: channels, rings, coalescing, steering, losses by queue, and the chain of each NAPI
  * instance. */
 #include "engine-describe-parts.h"
 #include "engine-internal.h"
 #include "observe/ethtool.h"
+#include "observe/queue-stats.h"
 
 static json_t *numbers_document(const struct nic_numbers *n, bool combined)
 {
@@ -153,6 +154,29 @@ static json_t *steering_document(const struct engine *e, unsigned nic)
 	return list;
 }
 
+/* Null where the kernel or the driver counts nothing by queue. */
+static json_t *losses_document(const struct engine *e, const struct nic *nic)
+{
+	_cleanup_free_ struct queue_stats *stats = NULL;
+	json_t *list;
+	size_t n;
+
+	if (queue_stats_read(e->io, nic->ifindex, &stats, &n) < 0 || n == 0)
+		return json_null();
+	list = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_t *d = json_object();
+
+		put(d, "rx_queue", json_integer(stats[i].queue));
+		for (unsigned k = 0; k < _QUEUE_STAT_MAX; k++)
+			put(d, queue_stat_to_string(k),
+			    stats[i].have & (1U << k) ? json_integer((json_int_t)stats[i].value[k])
+						      : json_null());
+		append(list, d);
+	}
+	return list;
+}
+
 void describe_queues(const struct engine *e, unsigned nic, json_t *d)
 {
 	const struct nic *n = &e->topology->nic[nic];
@@ -161,5 +185,6 @@ void describe_queues(const struct engine *e, unsigned nic, json_t *d)
 	put(d, "rings", numbers_document(&n->rings, false));
 	put(d, "coalescing", coalesce_document(e, n));
 	put(d, "steering", steering_document(e, nic));
+	put(d, "queues", losses_document(e, n));
 	put(d, "napis", napis_document(e, nic));
 }

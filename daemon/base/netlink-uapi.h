@@ -14,7 +14,8 @@
 enum { /* commands: NETDEV_CMD_… */
 	UAPI_NETDEV_QUEUE_GET = 10,
 	UAPI_NETDEV_NAPI_GET = 11,
-	UAPI_NETDEV_NAPI_SET = 14, /* since 6.13 */
+	UAPI_NETDEV_QSTATS_GET = 12, /* since 6.10 */
+	UAPI_NETDEV_NAPI_SET = 14,   /* since 6.13 */
 };
 
 enum {                                     /* NETDEV_A_NAPI_… */
@@ -36,5 +37,19 @@ enum { /* NETDEV_A_QUEUE_… */
 	UAPI_QUEUE_NAPI_ID = 4,
 	UAPI_QUEUE_MAX = UAPI_QUEUE_NAPI_ID,
 };
+
+enum {                           /* NETDEV_A_QSTATS_… */
+	UAPI_QSTATS_IFINDEX = 1, /* u32 */
+	UAPI_QSTATS_QUEUE_TYPE = 2,
+	UAPI_QSTATS_QUEUE_ID = 3,
+	UAPI_QSTATS_SCOPE = 4,      /* uint; without it: sums of a device */
+	UAPI_QSTATS_RX_PACKETS = 8, /* uint, as all that follow */
+	UAPI_QSTATS_RX_ALLOC_FAIL = 12,
+	UAPI_QSTATS_RX_HW_DROPS = 13,
+	UAPI_QSTATS_RX_HW_DROP_OVERRUNS = 14,
+	UAPI_QSTATS_MAX = UAPI_QSTATS_RX_HW_DROP_OVERRUNS,
+};
+#define UAPI_QSTATS_SCOPE_QUEUE 1
+
 #define UAPI_QUEUE_RX 0
 #define UAPI_QUEUE_TX 1

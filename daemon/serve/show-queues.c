@@ -118,12 +118,35 @@ static void steering_text(const json_t *nic, char *buf, size_t size)
 	}
 }
 
+/* "rx3 17 for a full ring": queues that lost nothing are not named. Overruns are among the NIC's drops. */
+static void losses_text(const json_t *nic, char *buf, size_t size)
+{
+	static const struct {
+		const char *key, *text;
+	} kinds[] = {{"rx_hw_drop_overruns", "for a full ring"},
+		     {"rx_hw_drops", "by the NIC"},
+		     {"rx_alloc_fail", "for want of memory"}};
+	const json_t *queue;
+	size_t i;
+
+	buf[0] = '\0';
+	json_array_foreach (get(nic, "queues"), i, queue)
+		for (size_t k = 0; k < ELEMENTSOF(kinds); k++) {
+			long long n = json_integer_value(get(queue, kinds[k].key));
+
+			if (n > 0)
+				append_text(buf, size, "%srx%lld %lld %s", buf[0] ? ", " : "",
+					    (long long)json_integer_value(get(queue, "rx_queue")),
+					    n, kinds[k].text);
+		}
+}
+
 void show_queues(FILE *out, unsigned width, const json_t *nics)
 {
 	static const char *const heads[] = {"NIC",     ">queue",    ">NAPI",       ">IRQ",
 					    "on CPUs", ">thread",   "may use",     ">threaded",
 					    ">defer",  ">flush ns", ">suspend ns", NULL};
-	char channels[128], coalescing[256], steering[512];
+	char channels[128], coalescing[256], steering[512], losses[512];
 	const json_t *nic, *napi;
 	size_t i, k, rows = 0, left_out = 0;
 	struct sheet *s = sheet_new(width, heads);
@@ -151,5 +174,9 @@ void show_queues(FILE *out, unsigned width, const json_t *nics)
 		steering_text(nic, steering, sizeof(steering));
 		if (*steering)
 			fprintf(out, "%s: steering %s\n", text(nic, "nic") ?: "-", steering);
+		losses_text(nic, losses, sizeof(losses));
+		if (*losses)
+			fprintf(out, "%s: lost since the queues began: %s\n",
+				text(nic, "nic") ?: "-", losses);
 	}
 }

@@ -107,6 +107,45 @@ static int queue_get(struct fake_genl *g, genl_reply reply, void *userdata)
 	return r;
 }
 
+/* Drivers tell their last queue first, transmit queues among them, and sums of what no queue is left of. */
+static int qstats_get(struct fake_genl *g, const struct genl_request *q, genl_reply reply,
+		      void *userdata)
+{
+	static const uint16_t attributes[] = {UAPI_QSTATS_RX_PACKETS, UAPI_QSTATS_RX_ALLOC_FAIL,
+					      UAPI_QSTATS_RX_HW_DROPS,
+					      UAPI_QSTATS_RX_HW_DROP_OVERRUNS};
+	const struct nlattr *wanted[UAPI_QSTATS_MAX + 1];
+	uint64_t ifindex, scope = 0;
+	int r = 0;
+
+	genl_parse(q->attrs, q->length, wanted, UAPI_QSTATS_MAX);
+	if (g->no_qstats)
+		return -EOPNOTSUPP;
+	if (!genl_uint(wanted[UAPI_QSTATS_IFINDEX], &ifindex) ||
+	    !genl_uint(wanted[UAPI_QSTATS_SCOPE], &scope) || scope != UAPI_QSTATS_SCOPE_QUEUE)
+		return -EINVAL;
+	for (unsigned i = 0; i < g->n_nics; i++)
+		for (unsigned k = g->nic[i].n_napis; k > 0 && g->nic[i].ifindex == ifindex; k--)
+			for (unsigned type = UAPI_QUEUE_RX; type <= UAPI_QUEUE_TX; type++) {
+				const struct fake_napi *n = &g->nic[i].napi[k - 1];
+				struct genl_request a = {};
+
+				if (g->nic[i].gone)
+					return -ENODEV;
+				genl_put_u32(&a, UAPI_QSTATS_IFINDEX, g->nic[i].ifindex);
+				genl_put_u32(&a, UAPI_QSTATS_QUEUE_TYPE, type);
+				genl_put_u32(&a, UAPI_QSTATS_QUEUE_ID, (uint32_t)n->rx_queue);
+				for (size_t s = 0; s < ELEMENTSOF(attributes); s++)
+					if (n->stat_has & (1U << s))
+						genl_put_uint(&a, attributes[s],
+							      n->stat[s] + 1000000ULL * type);
+				r = send_answer(g, &a, reply, userdata);
+				if (r < 0)
+					return r;
+			}
+	return r;
+}
+
 static int napi_set(struct fake_genl *g, const struct genl_request *q)
 {
 	const struct nlattr *a[UAPI_NAPI_MAX + 1];
@@ -229,6 +268,8 @@ static int fake_ask(struct genl *genl, struct genl_request *q, genl_reply reply,
 		r = napi_get(g, q, reply, userdata);
 	else if (q->command == UAPI_NETDEV_QUEUE_GET)
 		r = queue_get(g, reply, userdata);
+	else if (q->command == UAPI_NETDEV_QSTATS_GET)
+		r = qstats_get(g, q, reply, userdata);
 	else
 		r = set ? napi_set(g, q) : -EOPNOTSUPP;
 	if (set && g->sets == g->die_after)

@@ -22,6 +22,9 @@ struct fake_napi {
 	unsigned irq;           /* 0: the driver does not tell */
 	int pid;                /* 0: no thread */
 	uint64_t setting[4];    /* TUNABLE_NAPI_THREADED … TUNABLE_IRQ_SUSPEND_TIMEOUT */
+	/* of its receive queue: enum queue_stat, and which of them the driver counts */
+	uint64_t stat[4];
+	uint32_t stat_has;
 };
 
 struct fake_nic {
@@ -43,6 +46,7 @@ struct fake_genl {
 	unsigned n_nics;
 	bool no_netdev, no_ethtool; /* the family is missing */
 	bool no_napi_set;           /* 6.8 to 6.12: lists, but tells and takes no settings */
+	bool no_qstats;             /* before 6.10 */
 	bool no_queues; /* the driver links no queue to an instance (virtio_net, 6.12) */
 	bool cut;       /* every answer ends in the middle of its last attribute */
 

@@ -8,6 +8,8 @@
 #include "lib/run.h"
 #include "observe/ethtool.h"
 #include "observe/napis.h"
+#include "observe/queue-stats.h"
+#include "serve/show.h"
 #include "observe/observe.h"
 
 static struct machine *m;
@@ -98,6 +100,78 @@ START_TEST(driver_tells_all)
 	ck_assert_uint_eq(t->nic[0].channels.combined, 4);
 	ck_assert_str_eq(said(SOURCE_NAPI, false), "");
 	ck_assert_str_eq(said(SOURCE_ETHTOOL, false), "");
+}
+END_TEST
+
+/* What each queue lost, of the drivers that tell (qstats-get, 6.10): the last queue comes first, transmit
+ * queues in between. */
+START_TEST(queues_count_for_themselves)
+{
+	_cleanup_free_ struct queue_stats *s = NULL;
+	_cleanup_free_ char *shown = NULL;
+	json_t *nics;
+	size_t n, size;
+	FILE *out;
+
+	boot(MACHINE_VIRTIO, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		eth0->napi[i].stat[QUEUE_PACKETS] = 1000 + i;
+		eth0->napi[i].stat[QUEUE_HW_OVERRUNS] = UINT64_C(5000000000) * i;
+		eth0->napi[i].stat_has = 1U << QUEUE_PACKETS | 1U << QUEUE_HW_OVERRUNS;
+	}
+	eth0->napi[1].stat_has = 0;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(s[0].queue, 0);
+	ck_assert_uint_eq(s[1].queue, 2);
+	ck_assert_uint_eq(s[1].have, 1U << QUEUE_PACKETS | 1U << QUEUE_HW_OVERRUNS);
+	ck_assert_uint_eq(s[0].value[QUEUE_PACKETS], 1000);
+	ck_assert_uint_eq(s[1].value[QUEUE_PACKETS], 1002);
+	ck_assert_uint_eq(s[1].value[QUEUE_HW_OVERRUNS], UINT64_C(10000000000));
+	nics = json_pack("[{s:s,s:[{s:i,s:i,s:n},{s:i,s:I,s:i}]}]", "nic", "eth0", "queues",
+			 "rx_queue", 0, "rx_hw_drop_overruns", 0, "rx_alloc_fail", "rx_queue", 2,
+			 "rx_hw_drop_overruns", (json_int_t)s[1].value[QUEUE_HW_OVERRUNS],
+			 "rx_alloc_fail", 7);
+	out = open_memstream(&shown, &size);
+	show_queues(out, 100, nics);
+	fclose(out);
+	json_decref(nics);
+	ck_assert_str_eq(shown,
+			 "eth0: lost since the queues began: rx2 10000000000 for a full ring, "
+			 "rx2 7 for want of memory\n");
+}
+END_TEST
+
+/* Each way not to be told. */
+START_TEST(queues_that_do_not_count)
+{
+	static const int errors[] = {EPERM, EINTR, ENOMEM, ENODEV, ETIMEDOUT};
+	struct queue_stats *s;
+	size_t n;
+
+	boot(MACHINE_VIRTIO, 2);
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), 0);
+	ck_assert(n == 0 && !s);
+	eth0->napi[0].stat_has = 1;
+	g->cut = true;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), 0);
+	ck_assert(n == 0 && !s);
+	g->cut = false;
+	for (size_t i = 0; i < ELEMENTSOF(errors); i++) {
+		g->fail_at = g->asked + 1;
+		g->error = errors[i];
+		ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), -errors[i]);
+		ck_assert(n == 0 && !s);
+	}
+	g->fail_at = 0;
+	eth0->gone = true;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), -ENODEV);
+	g->no_qstats = true;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), -EOPNOTSUPP);
+	g->no_netdev = true;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), -ENOENT);
+	m->io.genl = NULL;
+	ck_assert_int_eq(queue_stats_read(&m->io, 2, &s, &n), -EOPNOTSUPP);
 }
 END_TEST
 
@@ -345,6 +419,8 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, driver_tells_all);
+	tcase_add_test(c, queues_count_for_themselves);
+	tcase_add_test(c, queues_that_do_not_count);
 	tcase_add_test(c, driver_tells_nothing);
 	tcase_add_test(c, order_needs_numbers_that_fit);
 	tcase_add_test(c, family_is_missing);

@@ -14,6 +14,7 @@
 #include "lib/machine.h"
 #include "lib/run.h"
 #include "lib/whole.h"
+#include "observe/queue-stats.h"
 
 #define SYSFS "sys/class/net/eth0/"
 
@@ -519,7 +520,7 @@ static void expect_profile_holds(void)
 START_TEST(profile_is_applied_and_holds)
 {
 	unsigned long sets, asked;
-	json_t *d, *nic;
+	json_t *d, *nic, *queue;
 
 	boot();
 	for (unsigned id = 8193; id < 8300; id++)
@@ -539,11 +540,17 @@ START_TEST(profile_is_applied_and_holds)
 	/* At most one slow look: what is in the ledger is read again, nothing is written. */
 	ck_assert_uint_eq(g->sets, sets);
 	ck_assert_uint_lt(g->asked - asked, 30);
+	eth0->napi[1].stat[QUEUE_HW_DROPS] = 17;
+	eth0->napi[1].stat_has = 1U << QUEUE_HW_DROPS;
 	d = engine_status(e);
 	nic = json_array_get(json_object_get(d, "nics"), 0);
 	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(nic, "coalescing"),
 							    "coalesce_rx_usecs")),
 			 8);
+	queue = json_array_get(json_object_get(nic, "queues"), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(queue, "rx_queue")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(queue, "rx_hw_drops")), 17);
+	ck_assert(json_is_null(json_object_get(queue, "rx_packets")));
 	nic = json_array_get(json_object_get(nic, "napis"), 1);
 	ck_assert_int_eq(json_integer_value(json_object_get(nic, "rx_queue")), 1);
 	ck_assert_int_eq(json_integer_value(json_object_get(nic, "gro_flush_timeout")), 20000);

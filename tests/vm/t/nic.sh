@@ -127,6 +127,19 @@ ok $? "and its thread ($pid: $(cat /proc/"$pid"/comm))"
 is "$(cpus_of "$pid")" "$(cat /proc/irq/"$irq"/smp_affinity_list)" "which is on its interrupt's CPU"
 is "$(for p in $(napi_pids); do cpus_of "$p"; done | sort -u | wc -l)" 4 "four threads are on four CPUs"
 
+# virtio_net counts by queue since 6.10, where the kernel can tell it
+counted=$(tr -d ' \n' </tmp/status.json | sed "s/.*\"nic\":\"$V\"//; s/\"nic\":.*//" | grep -o '"queues":[^]]*')
+case $(uname -r) in
+6.1.*)
+	echo "$counted" | grep -q '^"queues":null'
+	ok $? "nobody counts by queue here"
+	;;
+*)
+	echo "$counted" | grep -q '"rx_packets":[1-9]'
+	ok $? "status tells what each queue counted"
+	;;
+esac
+
 # --- a plan that holds
 n=$(softnetctl history --json | grep -c '"serial"')
 sleep 12
