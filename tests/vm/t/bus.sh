@@ -78,15 +78,15 @@ cp /root/.ssh/id_ed25519.pub /root/.ssh/authorized_keys
 echo 'StrictHostKeyChecking no' >/root/.ssh/config
 ssh-keygen -A >/dev/null
 /usr/sbin/sshd
-softnetctl -H root@localhost status >/tmp/out 2>/tmp/err
+softnetctl -H root@127.0.0.1 status >/tmp/out 2>/tmp/err
 ok $? "-H user@host: over ssh"
 grep -q "^profile balanced" /tmp/out
 ok $? "it is this daemon's status: $(head -n 1 /tmp/out)$(head -n 1 /tmp/err)"
-softnetctl -H root@localhost set netdev_budget 450 >/tmp/out 2>&1
+softnetctl -H root@127.0.0.1 set netdev_budget 450 >/tmp/out 2>&1
 is "$? $(budget)" "0 450" "and root there may change"
 softnetctl -M .host get netdev_budget >/tmp/out 2>&1
 is "$?" 0 "-M .host: over that machine's own bus: $(cat /tmp/out)"
-softnetctl -H root@localhost set netdev_budget 400 >/dev/null 2>&1
+softnetctl -H root@127.0.0.1 set netdev_budget 400 >/dev/null 2>&1
 
 # --- the bus goes and comes
 systemctl stop dbus.socket dbus.service >/dev/null 2>&1
