@@ -31,8 +31,8 @@ say = @printf '  %-5s %s\n' $(1) $(2);
 endif
 
 # Everything but the two main programs and the CLI's verbs is one archive, which tests link too.
-DAEMON_DIRS := base model observe decide act profile serve
-LIB_SOURCES := $(foreach d,$(DAEMON_DIRS),$(wildcard daemon/$(d)/*.c)) $(wildcard daemon/engine*.c)
+DAEMON_DIRS := base model observe decide act profile engine serve
+LIB_SOURCES := $(foreach d,$(DAEMON_DIRS),$(wildcard daemon/$(d)/*.c))
 CTL_SOURCES := $(wildcard daemon/ctl/*.c)
 # … and those of the control law in simulated time, with a receive path that they share.
 UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test-*.c)) \

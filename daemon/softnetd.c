@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "observe/links.h"
 #include "profile/profile-file.h"
 #include "serve/bus.h"

@@ -3,8 +3,8 @@
  * comment with its path. */
 
 #include "ctl/daemon.h"
-#include "engine-describe-parts.h"
-#include "engine-describe.h"
+#include "engine/describe-parts.h"
+#include "engine/describe.h"
 #include "profile/profile-file.h"
 #include "serve/show.h"
 

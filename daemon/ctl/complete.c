@@ -7,7 +7,7 @@
  */
 #include "ctl/daemon.h"
 #include "ctl/options.h"
-#include "engine-describe.h"
+#include "engine/describe.h"
 #include "model/tunable.h"
 #include "profile/profile-file.h"
 #include "serve/decode-json.h"

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "ctl/daemon.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "serve/show.h"
 
 #define SECONDS_DEFAULT 3.0

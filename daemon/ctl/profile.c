@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profile list | show NAME | check FILE | set NAME | clear */
 #include "ctl/daemon.h"
-#include "engine-describe.h"
+#include "engine/describe.h"
 #include "profile/profile-file.h"
 #include "serve/show.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "ctl/ctl.h"
-#include "engine-describe-parts.h"
+#include "engine/describe-parts.h"
 #include "profile/profile-file.h"
 
 #define EVENTS_MAX 100000 /* of one answer: a recording of days, or a hostile one */

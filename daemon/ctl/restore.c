@@ -4,7 +4,7 @@
 
 #include "act/restore.h"
 #include "ctl/daemon.h"
-#include "engine-describe.h"
+#include "engine/describe.h"
 #include "observe/observe.h"
 #include "serve/show.h"
 

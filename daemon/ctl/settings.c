@@ -2,7 +2,7 @@
 /* get, set, release: one setting, by hand. */
 #include "act/ledger.h"
 #include "ctl/daemon.h"
-#include "engine-describe.h"
+#include "engine/describe.h"
 #include "model/tunable.h"
 #include "observe/observe.h"
 #include "serve/show.h"

@@ -14,7 +14,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/io.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 #define BUS_CLIENTS_MAX     256
 #define BUS_CLIENTS_OTHERS  192 /* of them, who is not root: root always gets in */

@@ -11,7 +11,7 @@
 
 #include "base/complaint.h"
 #include "base/io.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 struct holds;
 

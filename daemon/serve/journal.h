@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "engine.h"
+#include "engine/engine.h"
 
 /* PROFILE is the active one, or "". Never waits, never fails: an entry that cannot be sent is lost.
  */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "engine.h"
+#include "engine/engine.h"
 
 struct live;
 

@@ -29,7 +29,7 @@
 #include <sys/types.h>
 #include <systemd/sd-bus.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #define MANAGER_NAME      "org.softnetd1"
 #define MANAGER_PATH      "/org/softnetd1"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The documents of engine-describe.h drawn as text, for softnetctl and for softnetd --live: what
+ * The documents of engine/describe.h drawn as text, for softnetctl and for softnetd --live: what
  * --json prints and what a person reads come from one model.
  *
  * WIDTH is that of the terminal, 0: unlimited. Any document is taken, also one of another version

@@ -11,7 +11,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "serve/holds.h"
 
 #define SYSTEM_BUS_RETRY_MIN (1 * USEC_PER_SEC)

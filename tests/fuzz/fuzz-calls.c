@@ -10,7 +10,7 @@
 
 #include "fuzz/fuzz.h"
 #include "base/log.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "lib/machine.h"
 
 static struct machine *m;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "lib/machine.h"
 
 /*

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "sim/receive.h"
 

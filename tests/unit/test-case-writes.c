@@ -8,7 +8,7 @@
 
 #include "act/act.h"
 #include "decide/nic.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 #include "lib/whole.h"

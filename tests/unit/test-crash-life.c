@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/fault-io.h"
 #include "lib/machine.h"
 #include "lib/run.h"

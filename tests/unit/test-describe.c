@@ -2,8 +2,8 @@
 /* The documents of a running engine on a generated host, and the text drawn from them. */
 #include <stdio.h>
 
-#include "engine-describe.h"
-#include "engine-internal.h"
+#include "engine/describe.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 #include "serve/journal.h"

@@ -3,7 +3,7 @@
  * right through hotplug, resume and moving interrupts, and back exactly. */
 #include <stdio.h>
 
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 

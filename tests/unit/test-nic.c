@@ -9,7 +9,7 @@
 #include "act/act.h"
 #include "act/restore.h"
 #include "decide/nic.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/fake-genl.h"
 #include "lib/machine.h"
 #include "lib/run.h"

@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "lib/config-tree.h"
 #include "lib/run.h"
 #include "lib/story.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "act/restore.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/fake-remote.h"
 #include "lib/run.h"
 #include "lib/whole.h"

@@ -7,7 +7,7 @@
 #include "act/restore.h"
 #include "decide/nic.h"
 #include "decide/steering.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 #include "lib/whole.h"

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "lib/machine.h"
 #include "lib/run.h"
 #include "observe/processes.h"

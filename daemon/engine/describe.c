@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What runs and what it sees: status, diagnosis, history. Settings and profiles have a file of
- * their own, engine-describe-settings.c. */
-#include "engine-describe.h"
+ * their own, engine/describe-settings.c. */
+#include "engine/describe.h"
 
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "engine-describe-parts.h"
+#include "engine/describe-parts.h"
 #include "decide/placement.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 
 /* Rates in status are over so many of the newest ticks: long enough to be read, short enough to
  * show what happens now. */

@@ -4,9 +4,9 @@
  * ones get what the profile states, and those that are gone leave the ledger without a word, since that is
  * what sockets do.
  */
-#include "engine-internal.h"
+#include "engine/internal.h"
 
-#include "engine-describe-parts.h"
+#include "engine/describe-parts.h"
 #include "observe/sockets.h"
 
 static bool wants_any(const struct engine *e)

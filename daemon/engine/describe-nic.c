@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A NIC beyond its interrupts: channels, rings, coalescing, steering, losses by queue, and the chain of each NAPI
  * instance. */
-#include "engine-describe-parts.h"
-#include "engine-internal.h"
+#include "engine/describe-parts.h"
+#include "engine/internal.h"
 #include "observe/ethtool.h"
 #include "observe/queue-stats.h"
 

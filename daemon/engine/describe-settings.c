@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Settings and profiles as documents. */
-#include "engine-describe.h"
+#include "engine/describe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine-describe-parts.h"
-#include "engine-internal.h"
+#include "engine/describe-parts.h"
+#include "engine/internal.h"
 #include "profile/profile-file.h"
 
 static json_t *origin_text(const struct origin *o)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 
 /* The sysfs device of an identity, "devices/…|name"; false for one of another kind. */
 static bool device_of(const char *identity, char *buf, size_t size)

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "observe/cpufreq.h"
 #include "observe/processes.h"
 

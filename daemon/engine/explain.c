@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "engine-describe-parts.h"
-#include "engine-internal.h"
+#include "engine/describe-parts.h"
+#include "engine/internal.h"
 
 static json_t *history_document(const struct engine *e, const struct history_entry *h)
 {

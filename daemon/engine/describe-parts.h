@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The small pieces that engine-describe*.c put documents together from. */
+/* The small pieces that describe*.c put documents together from. */
 #pragma once
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine-describe-parts.h"
+#include "engine/describe-parts.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "engine-describe-parts.h"
-#include "engine-internal.h"
+#include "engine/describe-parts.h"
+#include "engine/internal.h"
 
 #define REPEAT_USEC (600 * USEC_PER_SEC)
 

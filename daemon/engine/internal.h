@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine's inside, shared by engine.c (the loop) and engine-describe.c (what the faces show).
+/* The engine's inside, shared by engine.c (the loop) and describe.c (what the faces show).
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "decide/choose.h"
 #include "decide/decide.h"
 #include "decide/verify.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "model/topology.h"
 #include "model/window.h"
 #include "observe/link-files.h"
@@ -161,7 +161,7 @@ struct engine {
 	void *listener_userdata;
 };
 
-/* engine-choose.c: configuration, and which profile is in force. */
+/* choose.c: configuration, and which profile is in force. */
 extern const char *const engine_no_dirs[]; /* no configuration at all */
 int engine_load(struct engine *e, struct config *config, struct profile **profile,
 		struct complaints *c);
@@ -173,7 +173,7 @@ void engine_choice_done(struct engine *e);
 /* Packets per second of the whole host over the newest ticks; false when they are not known. */
 bool engine_packet_rate(const struct engine *e, double *ret);
 
-/* engine-verify.c: what became of the profile's policy. */
+/* verify.c: what became of the profile's policy. */
 /* SLOW: with a slow look; on other ticks only interrupts that fire are news. */
 void engine_verify(struct engine *e, bool slow);
 /* NULL: no policy, or not looked at yet. */
@@ -182,10 +182,10 @@ const struct proven *engine_proven(const struct engine *e, enum tunable_id id,
 void engine_verify_anew(struct engine *e);
 void engine_verify_done(struct engine *e);
 
-/* engine-vanished.c: after the host was looked at anew. */
+/* vanished.c: after the host was looked at anew. */
 void engine_drop_vanished(struct engine *e);
 
-/* engine-history.c: what happened, why, and what is not to be said. */
+/* history.c: what happened, why, and what is not to be said. */
 /* Takes in a copy of ENTRY, with serial and time, and of TEXT; REPORT and PASSED may be NULL. */
 void engine_remember(struct engine *e, const struct history_entry *entry,
 		     const struct symptom_report *report, const struct passed_list *passed,
@@ -206,7 +206,7 @@ bool engine_hush(struct engine *e, const char *id);
 /* The configuration was read: its list replaces the one of the configuration before. */
 int engine_silence_as_configured(struct engine *e);
 
-/* engine-sockets.c: at a slow look, what the profile says of the open sockets of units. 0 or -ENOMEM. */
+/* sockets.c: at a slow look, what the profile says of the open sockets of units. 0 or -ENOMEM. */
 int engine_look_at_sockets(struct engine *e);
 /* Whether the profile wants something of the socket that has IDENTITY. */
 bool engine_wants_socket(const struct engine *e, enum tunable_id id, const char *identity);
@@ -214,11 +214,32 @@ bool engine_wants_socket(const struct engine *e, enum tunable_id id, const char 
 /* Once the mode is apply. */
 void engine_selftest(struct engine *e);
 
-/* engine-change.c: from decisions and wishes to act/, and what became of them. */
+/* change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);
-void engine_drop_pin(struct engine *e, enum tunable_id id, const char *identity);
+/* What the setting is before the change, for those who will ask what was changed. */
+void engine_know_from(struct engine *e, struct change *c);
+/* For history, journal and status. */
+void engine_note_result(struct engine *e, const struct change *c, const struct result *r);
+/* The topology and the values decide/ works on follow what was just written; the slow look would
+ * bring them only seconds later. */
+void engine_follow(struct engine *e, const struct change *c, const struct result *r);
 int engine_policy(struct engine *e);
 void engine_follow_interrupts(struct engine *e);
+void engine_sweep(struct engine *e);
+int engine_place_from_ledger(struct engine *e);
+bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
+bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
+bool engine_original(void *userdata, enum tunable_id id, int64_t *ret);
+void engine_tell(struct engine *e, const struct engine_event *ev);
+void engine_read_values(struct engine *e);
+/* Where an entry's setting is now; false, and as it was when it was written, where it is not to be found. */
+bool engine_entry_target(const struct engine *e, const struct ledger_entry *entry,
+			 struct target *ret);
+
+/* give-back.c */
+/* One setting, because of WHY. 0, or what kept it from going back. */
+int engine_give_back(struct engine *e, enum tunable_id id, const struct target *target,
+		     const char *why);
 /* Entries of threads that this machine does not have any more, and of masks that it has no use for. */
 void engine_forget_ended(struct engine *e);
 int engine_give_back_unwanted(struct engine *e);
@@ -226,21 +247,17 @@ int engine_give_back_unwanted(struct engine *e);
 void engine_drop_trial(struct engine *e);
 /* At the start: what a predecessor's trials proved, and is kept, stays under watch. */
 void engine_adopt_kept(struct engine *e);
-void engine_sweep(struct engine *e);
-int engine_place_from_ledger(struct engine *e);
 int engine_give_back_all(struct engine *e, struct restore_report *ret);
-bool engine_pinned(void *userdata, enum tunable_id id, const char *identity);
-bool engine_placed(void *userdata, unsigned irq, struct cpuset *ret_wanted);
-bool engine_original(void *userdata, enum tunable_id id, int64_t *ret);
-void engine_tell(struct engine *e, const struct engine_event *ev);
-void engine_read_values(struct engine *e);
 
-/* engine-describe-nic.c: puts "channels", "rings", "coalescing", "steering" and "napis" into a NIC's
+/* by-hand.c */
+void engine_drop_pin(struct engine *e, enum tunable_id id, const char *identity);
+
+/* describe-nic.c: puts "channels", "rings", "coalescing", "steering", "queues" and "napis" into a NIC's
  * document. */
 void describe_queues(const struct engine *e, unsigned nic, json_t *d);
-/* engine-sockets.c: null where the profile names no units. */
+/* sockets.c: null where the profile names no units. */
 json_t *describe_sockets(const struct engine *e);
-/* engine-describe-settings.c */
+/* describe-settings.c */
 /* Where VALUE, which the setting holds now, comes from: {"kind","text"}; a kind is "profile", "trial",
  * "manual", "foreign", "kernel-default" or "found" (before softnetd, by whomever). */
 json_t *engine_value_source(const struct engine *e, enum tunable_id id, const struct target *target,

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 #include "profile/profile-file.h"
 #include "profile/schema.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <time.h>
 
 #include "base/log.h"
-#include "engine-internal.h"
+#include "engine/internal.h"
 
 /* How long a machine must be quiet after a hotplug or link change before it is looked at again: a
  * driver reset brings dozens of events. */
