@@ -279,6 +279,7 @@ static json_t *symptoms_document(const struct engine *e)
 			continue;
 		d = symptom_document(e, r);
 		put(d, "for_seconds", json_integer((json_int_t)(age / USEC_PER_SEC)));
+		put(d, "acute", json_boolean(r->acute));
 		append(symptoms, d);
 	}
 	return symptoms;

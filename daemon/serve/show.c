@@ -239,6 +239,8 @@ static void show_symptom(FILE *out, const json_t *s)
 	fprintf(out, "  %s on %s", text(s, "symptom") ?: "-", text(s, "scope") ?: "-");
 	if (json_is_number(get(s, "for_seconds")))
 		fprintf(out, " for %s", cell_duration(buf, number(s, "for_seconds")));
+	if (json_is_false(get(s, "acute")))
+		fputs(", calm at the moment", out);
 	fprintf(out, ": %s\n", text(evidence, "text") ?: "-");
 	show_evidence(out, evidence);
 }

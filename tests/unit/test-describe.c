@@ -184,6 +184,7 @@ START_TEST(status_of_a_busy_host)
 	expect_text(d, "changes.0.state", "held");
 	expect_text(d, "changes.0.class", "trial");
 	ck_assert(json_is_string(at(d, "changes.0.why")));
+	ck_assert(json_is_true(at(d, "symptoms.0.acute")));
 	expect_text(d, "trials.0.setting", "netdev_budget");
 	SHOWN(show_status, d, "squeezed on cpu 1", "netdev_budget", "300", "450", "held",
 	      "i40e-eth0-TxRx-0");
@@ -250,6 +251,10 @@ START_TEST(advice_outlives_the_acute_moment)
 	d = engine_diagnosis(e);
 	expect_text(d, "symptoms.0.symptom", "squeezed");
 	expect_text(d, "symptoms.0.advice.0.setting", "netdev_budget");
+	json_decref(d);
+	d = engine_status(e);
+	ck_assert(json_is_false(at(d, "symptoms.0.acute")));
+	SHOWN(show_status, d, "squeezed on cpu 1 for", ", calm at the moment: NET_RX runs");
 	json_decref(d);
 }
 END_TEST

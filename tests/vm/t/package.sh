@@ -39,6 +39,13 @@ if [ -e /var/lib/softnetd-second-boot ]; then
 	finish
 fi
 
+# shown COMMAND…: a session as one would see it, for the log and the README
+shown()
+{
+	echo "# \$ $*"
+	"$@" 2>&1 | sed 's/^/#   /'
+}
+
 # --- installed: nothing happens by itself
 apt-get -y install /mnt/deb/softnetd_*.deb >/tmp/install 2>&1
 ok $? "apt-get install"
@@ -62,6 +69,8 @@ ok $? "so does another user"
 as_nobody softnetctl set busy_poll 10 >/tmp/out 2>&1
 is "$? $(value busy_poll)" "4 0" "who may not set anything"
 is "$(value netdev_budget)" 300 "a healthy host is left alone"
+shown softnetctl status
+shown systemctl show -P StatusText softnetd
 
 # --- a profile edited and reloaded
 mkdir -p /etc/softnetd/profiles
@@ -94,7 +103,9 @@ ok $? "squeezed: netdev_budget is raised ($(value netdev_budget))"
 kept() { softnetctl history | grep -q 'netdev_budget: kept'; }
 until_true 120 kept
 ok $? "and kept"
-softnetctl explain | sed 's/^/# /'
+shown softnetctl status
+shown softnetctl history
+shown softnetctl explain
 as_nobody softnetctl history | grep -q netdev_budget
 ok $? "anyone can see why"
 has_message e6892fd00b5a4c6ba9b594c677698124 squeezed
