@@ -6,7 +6,7 @@
 bool placement_movable(const struct irq *irq)
 {
 	return irq->nic >= 0 && irq->role != IRQ_OTHER && !irq->managed && !irq->shared &&
-	       irq->have_affinity;
+	       !irq->fell_silent && irq->have_affinity;
 }
 
 /* CPUs where an interrupt may go, best first, in two tiers: first threads of a core, then siblings.

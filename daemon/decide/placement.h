@@ -11,9 +11,10 @@
  *           NIC's own node. Not on the consumers' own cores, which have their work, as long as there
  *           are others; then on their siblings; then on themselves
  *
- * Only a NIC's own queue vectors move: kernel-managed, shared and control vectors stay. Offline and
- * isolated CPUs are never used. An interrupt that already is where the strategy could have put it
- * stays there, so a plan that holds asks for nothing, and a change of the machine moves the fewest.
+ * Only a NIC's own queue vectors move: kernel-managed, shared and control vectors stay, and those that
+ * fell silent when they were moved. Offline and isolated CPUs are never used. An interrupt that already
+ * is where the strategy could have put it stays there, so a plan that holds asks for nothing, and a
+ * change of the machine moves the fewest.
  */
 #pragma once
 

@@ -96,6 +96,10 @@ void engine_follow(struct engine *e, const struct change *c, const struct result
 			irq->managed = true;
 		if (made)
 			cpuset_parse_list(c->to, &irq->affinity);
+		/* By hand is as the admin wants it. */
+		if (made && r->outcome != OUTCOME_UNCHANGED &&
+		    (c->class == CLASS_POLICY || c->class == CLASS_TRIAL))
+			engine_watch_irq(e, i);
 		return;
 	}
 }

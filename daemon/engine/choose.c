@@ -141,6 +141,7 @@ static void switch_to(struct engine *e, struct profile *profile)
 	profile_free(e->profile);
 	e->profile = profile;
 	decider_reset(e->decider);
+	(void)engine_watch_anew(e);
 	act_forget(e->actuator);
 	act_forget(e->dry);
 	free(TAKE_PTR(e->refused));

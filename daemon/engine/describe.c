@@ -176,6 +176,8 @@ static const char *irq_state(const struct engine *e, const struct irq *irq)
 		return "managed";
 	if (irq->shared)
 		return "shared";
+	if (irq->fell_silent)
+		return "silent";
 	if (!irq->have_affinity || !irq->have_effective)
 		return "unknown";
 	if (cpuset_subset(&irq->effective, &irq->affinity))

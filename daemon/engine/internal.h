@@ -9,6 +9,7 @@
 #include "act/selftest.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
+#include "decide/silence.h"
 #include "decide/verify.h"
 #include "engine/engine.h"
 #include "model/topology.h"
@@ -126,6 +127,7 @@ struct engine {
 	struct actuator *dry;      /* observe and advise */
 	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
+	struct irq_watch *watch; /* by index into the topology's irqs; NULL: no memory */
 	struct proven *proven;
 	size_t n_proven;
 	struct pin *pins;
@@ -213,6 +215,13 @@ bool engine_wants_socket(const struct engine *e, enum tunable_id id, const char 
 
 /* Once the mode is apply. */
 void engine_selftest(struct engine *e);
+
+/* silence.c. Interrupt IRQ, an index, was moved just now. */
+void engine_watch_irq(struct engine *e, unsigned irq);
+/* The host or the profile changed: nothing is watched, and no interrupt left alone. 0 or -ENOMEM. */
+int engine_watch_anew(struct engine *e);
+/* After each tick. */
+void engine_watch_irqs(struct engine *e);
 
 /* change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);

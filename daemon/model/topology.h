@@ -38,9 +38,10 @@ struct irq {
 	int nic;         /* index into nics, -1 */
 	int queue;       /* as far as the name tells, -1 not known (bnxt cuts it off) */
 	enum irq_role role;
-	bool managed; /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
-	bool shared;  /* more than one action: left alone */
-	bool banned;  /* irqbalance says that it leaves it alone */
+	bool managed;     /* the kernel moves it, nobody else may (no w bit; EIO or EPERM) */
+	bool shared;      /* more than one action: left alone */
+	bool banned;      /* irqbalance says that it leaves it alone */
+	bool fell_silent; /* when softnetd moved it: left alone (decide/silence.h) */
 	bool have_affinity, have_effective;
 	struct cpuset affinity;      /* smp_affinity_list */
 	struct cpuset effective;     /* effective_affinity_list: the truth */
