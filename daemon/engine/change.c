@@ -299,6 +299,7 @@ int engine_policy(struct engine *e)
 	size_t n, at = 0;
 
 	e->policy_due = false;
+	e->next_ahead_usec = 0; /* priorities and places may be others now */
 	if (!changes)
 		return log_oom();
 	memset(e->unmet, 0, sizeof(e->unmet));

@@ -203,6 +203,25 @@ static json_t *irq_document(const struct engine *e, unsigned index)
 	return d;
 }
 
+/* Null: nobody, as far as is known. */
+static json_t *goes_first_document(const struct engine *e, unsigned nic)
+{
+	const struct ahead_news *a = &e->ahead[nic];
+	json_t *d;
+
+	if (nic >= e->n_ahead || a->tasks == 0)
+		return json_null();
+	d = json_object();
+	put(d, "task", json_integer(a->pid));
+	put(d, "comm", text_or_null(a->comm));
+	put(d, "tasks", json_integer(a->tasks));
+	put(d, "rank", json_integer(a->rank));
+	put(d, "thread_rank", json_integer(a->thread_rank));
+	put(d, "cpus", cpus_text(&a->cpus));
+	put(d, "text", json_string(a->text));
+	return d;
+}
+
 static json_t *nic_document(const struct engine *e, unsigned index)
 {
 	const struct nic *nic = &e->topology->nic[index];
@@ -224,6 +243,7 @@ static json_t *nic_document(const struct engine *e, unsigned index)
 		if (e->topology->irq[i].nic == (int)index)
 			append(irqs, irq_document(e, i));
 	put(d, "irqs", irqs);
+	put(d, "goes_first", goes_first_document(e, index));
 	describe_queues(e, index, d);
 	return d;
 }

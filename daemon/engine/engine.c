@@ -43,7 +43,7 @@ static int discover(struct engine *e)
 	engine_verify_anew(e);
 	e->decisions = NULL;
 	e->n_reported = reports_on_new_host(e->reported, e->n_reported);
-	if (engine_watch_anew(e) < 0)
+	if (engine_watch_anew(e) < 0 || engine_ahead_anew(e) < 0)
 		return log_oom();
 	return engine_place_from_ledger(e);
 }
@@ -226,6 +226,7 @@ void engine_free(struct engine *e)
 		free(e->pins[i].value);
 	free(e->pins);
 	free(e->placed);
+	free(e->ahead);
 	free(e->watch);
 	engine_choice_done(e);
 	actuator_free(e->actuator);
@@ -504,6 +505,8 @@ int engine_tick(struct engine *e)
 		act_host_changed(e->actuator, &(struct cpuset){}, false);
 	engine_watch_irqs(e);
 	engine_verify(e, slow);
+	if (engine_look_ahead(e) < 0)
+		return log_oom();
 	if (needs_slow_looks(e))
 		e->next_slow_usec = MIN(e->next_slow_usec, now + 2 * e->config.tick_usec);
 	e->ticks++;

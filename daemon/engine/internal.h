@@ -7,6 +7,7 @@
 #include "act/ledger.h"
 #include "act/restore.h"
 #include "act/selftest.h"
+#include "decide/ahead.h"
 #include "decide/choose.h"
 #include "decide/decide.h"
 #include "decide/silence.h"
@@ -127,6 +128,18 @@ struct engine {
 	struct actuator *dry;      /* observe and advise */
 	struct selftest selftest;  /* at the start, and when apply begins; apply only */
 
+	/* Who goes before the interrupt threads of each NIC, by index, as of the last look */
+	struct ahead_news {
+		char nic[16];
+		unsigned tasks; /* 0: nobody */
+		unsigned rank, thread_rank;
+		pid_t pid;
+		char comm[16];
+		struct cpuset cpus;
+		char text[256];
+	} * ahead;
+	unsigned n_ahead;
+	uint64_t next_ahead_usec;
 	struct irq_watch *watch; /* by index into the topology's irqs; NULL: no memory */
 	struct proven *proven;
 	size_t n_proven;
@@ -222,6 +235,11 @@ void engine_watch_irq(struct engine *e, unsigned irq);
 int engine_watch_anew(struct engine *e);
 /* After each tick. */
 void engine_watch_irqs(struct engine *e);
+
+/* ahead.c. On a new topology: what is known of a NIC that is still there stays known. 0 or -ENOMEM. */
+int engine_ahead_anew(struct engine *e);
+/* Looks, when it is time. 0 or -ENOMEM. */
+int engine_look_ahead(struct engine *e);
 
 /* change.c: from decisions and wishes to act/, and what became of them. */
 int engine_change(struct engine *e, const struct change *c, struct result *ret);

@@ -52,6 +52,19 @@ struct irq {
 	pid_t thread;
 	uint64_t thread_start;
 	char thread_comm[16];
+	unsigned thread_rank; /* struct rt_task's; 0 as well where it could not be read */
+};
+
+/*
+ * A task of user space with a real-time policy. RANK is who goes first on a CPU: 1 to 99 is the priority
+ * of SCHED_FIFO and SCHED_RR, RANK_DEADLINE goes before them (sched(7)), 0 is none of these.
+ */
+#define RANK_DEADLINE 100U
+struct rt_task {
+	pid_t pid; /* the thread's own */
+	unsigned rank;
+	struct cpuset allowed;
+	char comm[16];
 };
 
 struct nic {

@@ -76,6 +76,27 @@ int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret)
 	return 0;
 }
 
+/* "Cpus_allowed_list:	0-3", a line */
+int task_cpus_read(struct io *io, const char *path, char *buf, size_t size)
+{
+	static const char key[] = "Cpus_allowed_list:";
+	_cleanup_free_ char *text = NULL;
+	char *at, *end;
+	int r;
+
+	r = io_read_all(io, path, &text, NULL);
+	if (r < 0)
+		return r;
+	at = strstr(text, key);
+	if (!at)
+		return -EBADMSG;
+	at += strlen(key);
+	end = strchr(at, '\n');
+	if (end)
+		*end = '\0';
+	return format_into(buf, size, "%s", strstrip(at));
+}
+
 static bool is_kernel_thread(struct io *io, uint64_t pid)
 {
 	struct task_stat st;

@@ -59,6 +59,8 @@ struct task_stat {
 };
 /* 0 or a negative errno; -EBADMSG when it is no such line. */
 int task_stat_read(struct io *io, pid_t pid, struct task_stat *ret);
+/* The CPUs that a task may use, "0-3", from PATH, its status file. */
+int task_cpus_read(struct io *io, const char *path, char *buf, size_t size);
 
 /*
  * Looks through all of /proc once; RET is filled anew. Some processes may end meanwhile: they are

@@ -64,27 +64,6 @@ static int read_coalesce(struct io *io, enum tunable_id id, unsigned ifindex, ch
 	return format_into(buf, size, "%u", c.value[i]);
 }
 
-/* "Cpus_allowed_list:	0-3" */
-static int read_thread_affinity(struct io *io, const char *path, char *buf, size_t size)
-{
-	static const char key[] = "Cpus_allowed_list:";
-	_cleanup_free_ char *text = NULL;
-	char *at, *end;
-	int r;
-
-	r = io_read_all(io, path, &text, NULL);
-	if (r < 0)
-		return r;
-	at = strstr(text, key);
-	if (!at)
-		return -EBADMSG;
-	at += strlen(key);
-	end = strchr(at, '\n');
-	if (end)
-		*end = '\0';
-	return format_into(buf, size, "%s", strstrip(at));
-}
-
 static int read_napi(struct io *io, enum tunable_id id, unsigned napi, char *buf, size_t size)
 {
 	uint64_t v;
@@ -146,7 +125,7 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 	if (r < 0)
 		return r;
 	if (id == TUNABLE_NAPI_THREAD_AFFINITY)
-		r = read_thread_affinity(io, path, buf, size);
+		r = task_cpus_read(io, path, buf, size);
 	else if (id == TUNABLE_CPU_DMA_LATENCY)
 		r = read_latency(io, path, buf, size);
 	else if (tunables[id].type == VALUE_CPU_MASK)

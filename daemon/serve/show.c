@@ -213,6 +213,18 @@ static void show_nics(FILE *out, unsigned width, const json_t *status)
 			left_out == 1 ? "its" : "their");
 }
 
+/* "app (task 4711, priority 80) goes before the interrupt threads of eth0 …" */
+static void show_first(FILE *out, const json_t *nics)
+{
+	const json_t *nic;
+	size_t i;
+
+	json_array_foreach (nics, i, nic)
+		if (json_is_object(get(nic, "goes_first")))
+			fprintf(out, "%s: packets wait while it runs\n",
+				text(get(nic, "goes_first"), "text") ?: "-");
+}
+
 static void show_evidence(FILE *out, const json_t *evidence)
 {
 	const char *key, *glue = "    ";
@@ -448,6 +460,7 @@ void show_status(FILE *out, unsigned width, json_t *status)
 	show_head(out, status);
 	show_cpus(out, width, status);
 	show_nics(out, width, status);
+	show_first(out, get(status, "nics"));
 	show_queues(out, width, get(status, "nics"));
 	show_symptoms(out, get(status, "symptoms"));
 	show_changes(out, width, status);

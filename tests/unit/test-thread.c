@@ -21,6 +21,14 @@ static unsigned calls;
 static int refuse;         /* errno of the next sched_setattr() */
 static unsigned number[2]; /* of the queues' interrupts */
 
+static void count_first(enum log_level level, const char *line, void *userdata)
+{
+	unsigned *n = userdata;
+
+	(void)level;
+	*n += strstr(line, "before the interrupt threads of eth0") != NULL;
+}
+
 /* proc/PID/stat as fs/proc/array.c prints it: all 52 fields */
 static void thread(pid_t pid, const char *comm, unsigned start, bool kernel, int policy,
 		   int priority)
@@ -287,6 +295,99 @@ START_TEST(by_hand)
 }
 END_TEST
 
+/* A program of user space with one more thread, both of them of that policy. */
+static void application(pid_t pid, const char *comm, int policy, int priority, const char *cpus)
+{
+	for (pid_t tid = pid; tid < pid + 2; tid++) {
+		char path[64];
+
+		thread(tid, comm, 5000, false, policy, priority);
+		format_into(path, sizeof(path), "proc/%d/task/%d/status", (int)pid, (int)tid);
+		tree_printf(m->tree, path, "Name:\t%s\nCpus_allowed_list:\t%s\n", comm, cpus);
+	}
+}
+
+static const char *goes_first(void)
+{
+	static char said[512];
+	json_t *status = engine_status(e);
+	const json_t *nic = json_array_get(json_object_get(status, "nics"), 0);
+	const json_t *first = json_object_get(nic, "goes_first");
+
+	ck_assert_ptr_nonnull(first);
+	format_into(said, sizeof(said), "%s",
+		    json_string_value(json_object_get(first, "text")) ?: "");
+	json_decref(status);
+	return said;
+}
+
+/* Case G18: an application above the interrupt threads is said, and left as it is. */
+START_TEST(applications_above)
+{
+	unsigned notices = 0;
+
+	application(500, "caserver", SCHED_FIFO, 80, "0-1");
+	application(510, "below", SCHED_FIFO, 40, "0-1");
+	application(520, "as high", SCHED_RR, 60, "0-1");
+	application(530, "plain", SCHED_OTHER, 0, "0-1");
+	log_set_hook(count_first, &notices);
+	start();
+	ticks(2);
+	ck_assert_str_eq(goes_first(),
+			 "caserver (task 500, priority 80; 2 such tasks) goes before the "
+			 "interrupt threads of eth0 (priority 60) on CPU 0-1");
+	ck_assert_uint_eq(notices, 1);
+	expect(500, SCHED_FIFO, 80);
+	expect(300, SCHED_FIFO, 60);
+	/* Looked for every five minutes, and no news. */
+	ticks(310);
+	ck_assert_uint_eq(notices, 1);
+	application(500, "caserver", SCHED_FIFO, 55, "0-1");
+	ticks(310);
+	ck_assert_str_eq(goes_first(), "");
+	ck_assert_uint_eq(notices, 2);
+	application(540, "reader", 6 /* SCHED_DEADLINE */, 0, "1");
+	ticks(310);
+	ck_assert_str_eq(goes_first(),
+			 "reader (task 540, deadline; 2 such tasks) goes before the interrupt "
+			 "threads of eth0 (priority 60) on CPU 1");
+	log_set_hook(NULL, NULL);
+}
+END_TEST
+
+START_TEST(applications_elsewhere)
+{
+	unsigned notices = 0;
+
+	/* Both interrupts are on the other CPU. */
+	tree_write(config, "profiles/test.conf",
+		   "nics = ( { match = \"*\"; placement = \"pack\"; cpus = \"0\"; } );\n");
+	application(500, "caserver", SCHED_FIFO, 80, "1");
+	log_set_hook(count_first, &notices);
+	start();
+	ticks(2);
+	ck_assert_str_eq(goes_first(), "");
+	/* The threads are not real-time any more: whose turn it is cannot be told. */
+	application(500, "caserver", SCHED_FIFO, 80, "0");
+	thread(300, "irq/26-eth0-TxR", 1000, true, SCHED_OTHER, 0);
+	thread(301, "irq/27-eth0-TxR", 1001, true, SCHED_OTHER, 0);
+	ticks(310);
+	ck_assert_str_eq(goes_first(), "");
+	/* A task that cannot be read is left out. */
+	thread(300, "irq/26-eth0-TxR", 1000, true, SCHED_FIFO, 50);
+	tree_write(m->tree, "proc/500/task/500/status", "");
+	tree_write(m->tree, "proc/501/stat", "501 (x");
+	ticks(310);
+	ck_assert_str_eq(goes_first(), "");
+	ck_assert_uint_eq(notices, 0);
+	application(500, "caserver", SCHED_FIFO, 80, "0");
+	ticks(310);
+	ck_assert_str_ne(goes_first(), "");
+	ck_assert_uint_eq(notices, 1);
+	log_set_hook(NULL, NULL);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("thread");
@@ -300,5 +401,7 @@ int main(void)
 	tcase_add_test(t, new_threads);
 	tcase_add_test(t, refusals);
 	tcase_add_test(t, by_hand);
+	tcase_add_test(t, applications_above);
+	tcase_add_test(t, applications_elsewhere);
 	return run_suite("thread", t);
 }
