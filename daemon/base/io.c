@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -528,6 +529,21 @@ int procfile_read(struct io *io, struct procfile *f)
 	if (r < 0)
 		procfile_close(f);
 	return r;
+}
+
+#define REST_MIN (256U << 10)
+
+void procfile_rest(struct procfile *f)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before = (page - (uintptr_t)f->text % page) % page;
+
+	if (f->size < REST_MIN)
+		return;
+	/* Whole pages inside the buffer; where it fails they just stay. */
+	(void)madvise(f->text + before, (f->size - before) / page * page, MADV_DONTNEED);
+	*f->text = '\0';
+	f->length = 0;
 }
 
 void procfile_done(struct procfile *f)

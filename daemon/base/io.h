@@ -119,4 +119,7 @@ struct procfile {
 /* Returns 0 and sets text and length, or a negative errno (the file is then closed, and opened anew
  * at the next call: it may come back). */
 int procfile_read(struct io *io, struct procfile *f);
+/* The next read is far off: gives the pages of a long text back until then. The text is gone, the buffer
+ * stays. (/proc/interrupts of 512 CPUs has 20 MB, and is read every ten seconds.) */
+void procfile_rest(struct procfile *f);
 void procfile_done(struct procfile *f);

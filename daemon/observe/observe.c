@@ -594,6 +594,7 @@ int observer_read(struct observer *o, struct topology *t, bool slow, struct snap
 		r = look_around(o, t, s);
 		if (r < 0)
 			return r;
+		procfile_rest(&o->interrupts);
 	}
 	memcpy(o->source, s->source, sizeof(o->source));
 	o->looked = true;
