@@ -53,6 +53,19 @@ static int read_dump(const char *path, char **ret, size_t *ret_size)
 	return 0;
 }
 
+/* A log without a line that we look for is a good one; a table without a row is none. */
+static bool is_table(enum decode_kind kind, const json_t *doc)
+{
+	static const char *const rows[_DECODE_KIND_MAX] = {
+		[DECODE_SOFTNET_STAT] = "cpus",
+		[DECODE_SOFTIRQS] = "vectors",
+		[DECODE_INTERRUPTS] = "irqs",
+	};
+	const json_t *found = rows[kind] ? json_object_get(doc, rows[kind]) : NULL;
+
+	return !rows[kind] || json_array_size(found) > 0 || json_object_size(found) > 0;
+}
+
 int verb_decode(struct ctl *ctl, int argc _unused_, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
@@ -78,6 +91,12 @@ int verb_decode(struct ctl *ctl, int argc _unused_, char **argv)
 				streq(argv[2], "-") ? "the standard input" : argv[2], strerror(-r));
 	doc = decode_json(kind, text, size);
 	r = ctl_print(ctl, doc, show_decode);
+	if (r == CTL_FINE && !is_table(kind, doc))
+		r = ctl_fail(
+			CTL_FAILED,
+			"No row of %s can be read as %s: another file, or broken by a terminal or mail?",
+			streq(argv[2], "-") ? "the standard input" : argv[2],
+			decode_kind_names[kind]);
 	json_decref(doc);
 	return r;
 }

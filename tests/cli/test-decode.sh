@@ -25,7 +25,7 @@ check "kmsg: a mask of 80 is explained as not network" has "SCHED only: not netw
 check "kmsg: the table has one line per event" line_is ' +2 nohz-pending +80 SCHED +no +NOHZ: local_softirq_pending 80'
 
 run decode softnet-stat $cases/04-softnet-9col-wrapped-by-terminal.txt
-check "softnet-stat: a dump of which nothing is left is still an answer" status_is 0
+check "softnet-stat: a dump of which nothing is left: ends with 1" status_is 1
 check "softnet-stat: every refused line is named" has "line 8: row refused"
 
 run decode softnet-stat $cases/06-softnet-10col-4cpu-one-drop.txt
@@ -64,8 +64,14 @@ check "--help: names the kinds" has "/proc/net/softnet_stat"
 
 out=$(head -c 300000 /dev/urandom | "$ctl" decode --json interrupts -)
 rc=$?
-check "noise: ends with 0" status_is 0
+check "noise: ends with 1" status_is 1
 check "noise: and has no interrupts" has '"irqs": []'
+out=$(echo "all is well" | "$ctl" decode kmsg - 2>&1)
+rc=$?
+check "a log without such lines is a good one: ends with 0" status_is 0
+run decode softirqs $cases/06-softnet-10col-4cpu-one-drop.txt
+check "another file: ends with 1" status_is 1
+check "another file: says so" has "can be read as softirqs: another file"
 out=$("$ctl" decode kmsg - <$cases/24-kmsg-exactly-ten-then-silence-08.txt 2>&1 >/dev/full)
 rc=$?
 check "a full disk: ends with 1" status_is 1
