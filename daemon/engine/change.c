@@ -194,20 +194,8 @@ int engine_place_from_ledger(struct engine *e)
 
 void engine_read_values(struct engine *e)
 {
-	struct target host = target_host();
-
 	for (size_t id = 0; id < _TUNABLE_MAX; id++) {
-		char text[64];
-		int64_t v;
-
-		/* What is held is for profiles only, and to ask the device is a request, too. */
-		if (tunables[id].scope != SCOPE_HOST || tunables[id].held)
-			continue;
-		e->values.host[id].have =
-			observe_value(e->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&
-			parse_i64(text, &v) >= 0;
-		if (e->values.host[id].have)
-			e->values.host[id].number = v;
+		e->values.host[id].have = observe_number(e->io, id, &e->values.host[id].number);
 		e->values.host[id].blocked =
 			act_family_blocked(e->actuator, (enum tunable_id)id) != NULL;
 	}

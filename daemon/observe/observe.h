@@ -63,3 +63,6 @@ int observer_kmsg_fd(const struct observer *o);
  */
 int observe_value(struct io *io, enum tunable_id id, const struct target *target, char *buf,
 		  size_t size);
+/* The same of a host-wide number. False: it has none now, or is not to be asked (to ask for what is held, such
+ * as a latency limit, is a request of its own). *RET is left as it is then. */
+bool observe_number(struct io *io, enum tunable_id id, int64_t *ret);

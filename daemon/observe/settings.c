@@ -136,3 +136,16 @@ int observe_value(struct io *io, enum tunable_id id, const struct target *target
 		r = io_read_line(io, path, buf, size);
 	return r < 0 ? r : 0;
 }
+
+bool observe_number(struct io *io, enum tunable_id id, int64_t *ret)
+{
+	struct target host = target_host();
+	char text[64];
+	int64_t v;
+
+	if (tunables[id].scope != SCOPE_HOST || tunables[id].held ||
+	    observe_value(io, id, &host, text, sizeof(text)) < 0 || parse_i64(text, &v) < 0)
+		return false;
+	*ret = v;
+	return true;
+}

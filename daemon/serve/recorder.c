@@ -73,20 +73,8 @@ void recorder_free(struct recorder *r)
 
 static void read_values(struct recorder *r)
 {
-	struct target host = target_host();
-
-	for (size_t id = 0; id < _TUNABLE_MAX; id++) {
-		char text[64];
-		int64_t v;
-
-		if (tunables[id].scope != SCOPE_HOST || tunables[id].held)
-			continue;
-		r->values.host[id].have =
-			observe_value(r->io, (enum tunable_id)id, &host, text, sizeof(text)) >= 0 &&
-			parse_i64(text, &v) >= 0;
-		if (r->values.host[id].have)
-			r->values.host[id].number = v;
-	}
+	for (size_t id = 0; id < _TUNABLE_MAX; id++)
+		r->values.host[id].have = observe_number(r->io, id, &r->values.host[id].number);
 }
 
 static int follow_hotplug(struct recorder *r)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/silent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,10 +14,4 @@ static inline void must(bool what)
 {
 	if (!what)
 		abort();
-}
-
-/* For log_set_hook(). */
-static inline void silent(enum log_level level _unused_, const char *line _unused_,
-			  void *userdata _unused_)
-{
 }

@@ -11,12 +11,8 @@
 #include "base/log.h"
 #include "lib/act-host.h"
 #include "lib/machine.h"
+#include "lib/silent.h"
 #include "observe/observe.h"
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static char *dump(const struct machine *m)
 {

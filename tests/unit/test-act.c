@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "lib/act-host.h"
+#include "lib/silent.h"
 
 #define CORE   "proc/sys/net/core/"
 #define POLICY "sys/devices/system/cpu/cpufreq/policy"
@@ -14,11 +15,6 @@ static struct act_host *h;
 static struct act_session s;
 static struct fault_io *f;
 static struct result ret, pair[2];
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static void open_host(enum epp_kind epp)
 {

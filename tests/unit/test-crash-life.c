@@ -16,6 +16,7 @@
 #include "lib/fault-io.h"
 #include "lib/machine.h"
 #include "lib/run.h"
+#include "lib/silent.h"
 
 static const struct machine_nic i40e[] = {{.name = "eth0", .kind = MACHINE_I40E, .queues = 4}};
 static const struct machine_spec four_cpus = {
@@ -30,11 +31,6 @@ static const char *dirs[2];
 static char *original;
 /* Killed so often, shared by the tests' processes. */
 static unsigned *points;
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static const char *const settings[] = {"proc/sys/net/", "/smp_affinity_list", "/scaling_governor",
 				       "/energy_performance_preference"};

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "lib/act-host.h"
+#include "lib/silent.h"
 
 /* Points at which a process was killed, no two of them the same: a host, a part of its life, the kind
  * of death, the number of the operation. In memory that the tests' processes share. */
@@ -32,11 +33,6 @@ static const char *const what_points[] = {
 };
 static unsigned *points;
 #define POINTS_WANTED 1000
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 /* Runs PART in a child that dies at operation AT of KINDS. Returns false when it had ended before.
  */

@@ -10,11 +10,7 @@
 
 #include "base/log.h"
 #include "lib/act-host.h"
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
+#include "lib/silent.h"
 
 static unsigned long n_results, n_failed;
 static char where[96];

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "lib/act-host.h"
+#include "lib/silent.h"
 
 #define CORE   "proc/sys/net/core/"
 #define POLICY "sys/devices/system/cpu/cpufreq/policy"
@@ -12,11 +13,6 @@
 static struct act_host *h;
 static char *original;
 static struct restore_report report;
-
-static void silent(enum log_level level _unused_, const char *line _unused_,
-		   void *userdata _unused_)
-{
-}
 
 static void setup(void)
 {
