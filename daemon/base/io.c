@@ -415,6 +415,9 @@ int io_read_line(struct io *io, const char *path, char *buf, size_t size)
 		used += (size_t)n;
 		if (used == size)
 			return -EFBIG;
+		/* The newline ends it: no read is spent to see that nothing follows. */
+		if (buf[used - 1] == '\n')
+			break;
 	}
 	buf[used] = '\0';
 	start = strstrip(buf);

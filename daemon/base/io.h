@@ -92,7 +92,7 @@ static inline uint64_t io_now(struct io *io, clockid_t clock)
 bool io_exists(struct io *io, const char *path);
 
 /*
- * A small file, whole, with blanks and newlines at both ends cut, into BUF: returns the length.
+ * A file of one line, with blanks and newlines at both ends cut, into BUF: returns the length.
  * -ENODATA for an empty file is *not* given: an empty file is a value (isolated, cpulists).
  * -EFBIG when it does not fit.
  */
