@@ -63,6 +63,7 @@ bool interrupts_next(struct interrupts_reader *r)
  */
 static int read_counts(struct slice *text, uint32_t *counts, unsigned max, uint64_t *ret_total)
 {
+	static const char eight_blanks[] = "        ";
 	const char *at = text->at, *end = text->end;
 	uint64_t total = 0;
 	unsigned n;
@@ -71,6 +72,9 @@ static int read_counts(struct slice *text, uint32_t *counts, unsigned max, uint6
 		const char *word;
 		uint64_t v = 0;
 
+		/* A column is eleven wide, and most are 0. */
+		if (end - at >= 8 && memcmp(at, eight_blanks, 8) == 0)
+			at += 8;
 		while (at < end && is_blank(*at))
 			at++;
 		for (word = at; word < end && is_digit(*word); word++) {
