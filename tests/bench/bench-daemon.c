@@ -93,11 +93,12 @@ static void wait_for_ready(int fd)
 	}
 }
 
-/* The daemon on the tree, its output into TREE/log; under strace when TRACE names a file. */
-static pid_t start(struct machine *m, const char *socket_path, const char *trace)
+/* The daemon on the tree ROOT, or where that is NULL on this host, where it only watches. Its output goes
+ * to the file LOG. Under strace when TRACE names a file. */
+static pid_t start(const char *root, const char *log, const char *socket_path, const char *trace)
 {
+	const char *where = root ? "--root" : "--mode", *what = root ?: "observe";
 	pid_t pid;
-	char log[4096];
 
 	fflush(stdout); /* or the child writes it once more */
 	pid = fork();
@@ -105,17 +106,16 @@ static pid_t start(struct machine *m, const char *socket_path, const char *trace
 		die("fork");
 	if (pid > 0)
 		return pid;
-	snprintf(log, sizeof(log), "%s/log", tree_path(m->tree));
 	if (!freopen(log, "w", stdout) || dup2(1, 2) < 0)
 		_exit(1);
 	setenv("NOTIFY_SOCKET", socket_path, 1);
 	if (trace)
 		execlp("strace", "strace", "-D", "-qq", "-ttt", "-e", "trace=!fstat,newfstatat",
-		       "-f", "-o", trace, BENCH_BUILD "/softnetd", "--foreground", "--root",
-		       tree_path(m->tree), "--config-dir", "config", NULL);
+		       "-f", "-o", trace, BENCH_BUILD "/softnetd", "--foreground", "--bus", "none",
+		       "--config-dir", "config", where, what, NULL);
 	else
-		execl(BENCH_BUILD "/softnetd", "softnetd", "--foreground", "--root",
-		      tree_path(m->tree), "--config-dir", "config", NULL);
+		execl(BENCH_BUILD "/softnetd", "softnetd", "--foreground", "--bus", "none",
+		      "--config-dir", "config", where, what, NULL);
 	_exit(127);
 }
 
@@ -167,7 +167,7 @@ static void calls_by_second(const char *path, double from, double *ret_median, d
 static struct figures run(const struct machine_spec *spec, bool traced)
 {
 	_cleanup_(machine_freep) struct machine *m = machine_new(spec);
-	char socket_path[100], trace[110];
+	char socket_path[100], trace[110], log[4096];
 	struct figures f = {};
 	double begin, cpu, slept;
 	clockid_t clock;
@@ -179,7 +179,8 @@ static struct figures run(const struct machine_spec *spec, bool traced)
 	snprintf(trace, sizeof(trace), "%s.strace", socket_path);
 	fd = notify_socket(socket_path);
 	begin = seconds_of(CLOCK_MONOTONIC);
-	pid = start(m, socket_path, traced ? trace : NULL);
+	snprintf(log, sizeof(log), "%s/log", tree_path(m->tree));
+	pid = start(tree_path(m->tree), log, socket_path, traced ? trace : NULL);
 	wait_for_ready(fd);
 	f.ready_ms = 1e3 * (seconds_of(CLOCK_MONOTONIC) - begin);
 	close(fd);
@@ -234,7 +235,7 @@ static void row(const char *what, double values[RUNS], const char *goal, double 
 	putchar('\n');
 }
 
-static void host(const struct bench_host *h, const double limit[5], const char *const goal[5])
+static void host(const struct bench_host *h, const double limit[4], const char *const goal[4])
 {
 	double ready[RUNS], cpu[RUNS], pss[RUNS], sleeps[RUNS], discovery[RUNS];
 	bool strace = system("command -v strace >/dev/null 2>&1") == 0;
@@ -258,28 +259,55 @@ static void host(const struct bench_host *h, const double limit[5], const char *
 	if (strace) {
 		struct figures f = run(&h->spec, true);
 
-		printf("  %-34s %10.0f %21.0f  %5s  %s%s\n", "system calls a second (one run)",
-		       f.calls_of_tick, f.calls_at_most, "", goal[4],
-		       limit[4] <= 0                 ? ""
-		       : f.calls_of_tick <= limit[4] ? ": met"
-						     : ": NOT met");
-	} else {
-		printf("  system calls: not counted, strace is not installed\n");
+		printf("  %-34s %10.0f %21.0f\n", "system calls a second (one run)",
+		       f.calls_of_tick, f.calls_at_most);
 	}
+}
+
+/* What a tick costs in system calls is asked where kernel files are read: those of a generated host are
+ * new files in each second, and are opened anew. */
+static void this_host(double limit)
+{
+	char socket_path[100], trace[110], log[110];
+	double begin, median, most;
+	pid_t pid;
+	int fd;
+
+	if (system("command -v strace >/dev/null 2>&1") != 0) {
+		printf("system calls: not counted, strace is not installed\n");
+		return;
+	}
+	snprintf(socket_path, sizeof(socket_path), "/tmp/bench-daemon.%d", getpid());
+	snprintf(trace, sizeof(trace), "%s.strace", socket_path);
+	snprintf(log, sizeof(log), "%s.log", socket_path);
+	fd = notify_socket(socket_path);
+	pid = start(NULL, log, socket_path, trace);
+	wait_for_ready(fd);
+	close(fd);
+	unlink(socket_path);
+	sleep(3);
+	begin = seconds_of(CLOCK_REALTIME);
+	sleep(SECONDS);
+	stop(pid);
+	calls_by_second(trace, begin, &median, &most);
+	unlink(trace);
+	unlink(log);
+	printf("this host, mode observe, %d s: system calls a tick, median %.0f, goal %.0f: %s; %.0f with the slow look\n",
+	       SECONDS, median, limit, median <= limit ? "met" : "NOT met", most);
 }
 
 int main(void)
 {
-	static const double small[] = {100, 0, 2560, 0, 15}, large[] = {100, 60, 8192, 0, 0};
-	static const double none[] = {0, 0, 0, 0, 0};
-	static const char *const small_goal[] = {"100", "", "2560 (irqbalance 1.9.2: 2.6 MB)", "",
-						 "15"};
-	static const char *const large_goal[] = {"100", "60 (0.1 % of one core)", "8192", "", ""};
-	static const char *const no_goal[] = {"", "", "", "", ""};
+	static const double small[] = {100, 0, 2560, 0}, large[] = {100, 60, 8192, 0};
+	static const double none[] = {0, 0, 0, 0};
+	static const char *const small_goal[] = {"100", "", "2560 (irqbalance 1.9.2: 2.6 MB)", ""};
+	static const char *const large_goal[] = {"100", "60 (0.1 % of one core)", "8192", ""};
+	static const char *const no_goal[] = {"", "", "", ""};
 
 	printf("The daemon as a process, on generated hosts; A/A is the largest run by the smallest\n");
 	host(&bench_hosts[0], small, small_goal);
 	host(&bench_hosts[1], large, large_goal);
 	host(&bench_hosts[2], none, no_goal);
+	this_host(15);
 	return 0;
 }
