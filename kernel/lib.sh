@@ -13,14 +13,14 @@ export TOP KDIR CACHE
 say() { printf '%s\n' "$*" >&2; }
 die() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# stage NAME COMMAND...: run it, say how long it took
+# stage NAME COMMAND...: run it, say how long it took. Not behind || or in a
+# condition: there bash would go on after a command in it that failed.
 stage()
 {
-	local name=$1 start=$SECONDS rc=0
+	local name=$1 start=$SECONDS
 	shift
-	"$@" || rc=$?
+	"$@"
 	say "## $name: $((SECONDS - start)) s"
-	return $rc
 }
 
 # What the build must not depend on: time, user, language of the machine.
@@ -137,6 +137,16 @@ source_package()
 		die "$PACKAGE $VERSION: downloaded, but not found in $dir"
 }
 
+# A source tree is unpacked, patched and looked at whole by one at a time. (To
+# compile from it takes long, and has a lock of its own.)
+tree_lock()
+{
+	mkdir -p "$CACHE/src"
+	exec 8>"$CACHE/src/.tree-$KVER"
+	flock 8
+}
+tree_unlock() { exec 8>&-; }
+
 # source_tree: sets SRC to the unpacked source. Its path and the time stamps
 # of its files stay, so that object files made from it stay valid.
 source_tree()
@@ -145,9 +155,11 @@ source_tree()
 	source_package
 	SRC=$CACHE/src/linux-${VERSION//[^0-9A-Za-z.+-]/_}
 	ORIG=$SRC.orig
-	[[ -f $SRC.complete ]] && return 0
-
-	mkdir -p "$CACHE/src"
+	tree_lock
+	if [[ -f $SRC.complete ]]; then
+		tree_unlock
+		return 0
+	fi
 	free=$(df --output=avail -BM "$CACHE/src" | tail -n 1 | tr -dc 0-9)
 	((free > 3000)) || die "$CACHE: $free MB free, a source tree needs 2000"
 	say "unpacking $PACKAGE $VERSION"
@@ -158,6 +170,7 @@ source_tree()
 		tar -x -C "$SRC" --strip-components=1 ||
 		die "$DEB: cannot be unpacked; remove it to have it fetched anew"
 	touch "$SRC.complete"
+	tree_unlock
 }
 
 # series_files [N]: the patches of the selected series, or its first N
@@ -181,7 +194,7 @@ patched_files()
 	local dir=$1 p out
 	shift
 	for p; do
-		if ! out=$(patch -p1 -f -N --fuzz=0 -d "$dir" <"$p" 2>&1); then
+		if ! out=$(patch -p1 -f -N --fuzz=0 --no-backup-if-mismatch -d "$dir" <"$p" 2>&1); then
 			say "$PACKAGE $VERSION: ${p#"$TOP"/} does not apply:"
 			printf '%s\n' "$out" | grep -E 'FAILED|patching|exist|No file' >&2 || true
 			find "$dir" -name '*.rej' -exec cat {} + >&2
@@ -197,12 +210,13 @@ patched_files()
 # compiles only what depends on a change.
 apply_series()
 {
-	local n=${1:-} list=() f work wrote=0
+	local n=${1:-} list=() f work new wrote=0
 	if [[ $n != none ]]; then
 		mapfile -t list < <(series_files "$n")
 		((${#list[@]})) || die "$PATCHES: no patches"
 	fi
 	[[ -z ${extra:-} ]] || list+=("$extra")
+	tree_lock
 	{ cat "$SRC.touched" 2>/dev/null || true; touched_by "${list[@]}"; } |
 		sort -u >"$SRC.touched.new"
 	while read -r f; do
@@ -220,18 +234,31 @@ apply_series()
 		rm -rf "$work"
 		die "the series ${SERIES} does not apply to $PACKAGE $VERSION; $SRC is unchanged"
 	fi
+	# All of it is on the disk before any of it takes its place.
+	new=$SRC.new
+	rm -rf "$new"
+	mkdir "$new"
+	while read -r f; do
+		[[ -f $work/$f ]] && ! cmp -s "$work/$f" "$SRC/$f" || continue
+		mkdir -p "$new/$(dirname "$f")"
+		cp "$work/$f" "$new/$f" || {
+			rm -rf "$work" "$new"
+			die "$new/$f cannot be written; $SRC is unchanged"
+		}
+	done <"$SRC.touched"
 	rm -f "$SRC.applied"
 	while read -r f; do
 		if [[ ! -f $work/$f ]]; then
 			rm -f "${SRC:?}/$f"
-		elif ! cmp -s "$work/$f" "$SRC/$f"; then
+		elif [[ -f $new/$f ]]; then
 			mkdir -p "$SRC/$(dirname "$f")"
-			cp "$work/$f" "$SRC/$f"
+			mv "$new/$f" "$SRC/$f"
 			wrote=$((wrote + 1))
 		fi
 	done <"$SRC.touched"
-	rm -rf "$work"
+	rm -rf "$work" "$new"
 	cat "${list[@]}" /dev/null | sha256sum | cut -c 1-16 >"$SRC.applied"
+	tree_unlock
 	say "$PACKAGE $VERSION: ${#list[@]} patches, $wrote files written"
 }
 

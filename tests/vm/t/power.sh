@@ -18,9 +18,19 @@ deep()
 		awk '{ s += $1 } END { print s + 0 }'
 }
 
-$IP link set eth0 up
-for n in $(ls /sys/class/net/eth0/device/../msi_irqs); do echo 2 >/proc/irq/$n/smp_affinity_list; done
-ping -c 2 -W 1 -I eth0 10.9.9.9 >/dev/null 2>&1
+# systemd may have given them other names than eth0, eth1
+nics=$(ls -d /sys/class/net/*/device/../msi_irqs | cut -d / -f 5)
+place()
+{
+	for nic in $nics; do
+		for n in $(ls "/sys/class/net/$nic/device/../msi_irqs"); do
+			echo 2 >/proc/irq/$n/smp_affinity_list
+		done
+	done
+}
+for nic in $nics; do $IP link set "$nic" up; done
+place
+for nic in $nics; do ping -c 2 -W 1 -I "$nic" 10.9.9.9; done >/dev/null 2>&1
 sleep 1
 if [ -e /sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us ]; then
 is "$(limits)" "0 0 0 0 " "no CPU has a limit"
@@ -40,7 +50,7 @@ softnetctl get cpu_resume_latency | sed 's/^/# /'
 echo 0 >/sys/devices/system/cpu/cpu2/online
 sleep 4
 echo 1 >/sys/devices/system/cpu/cpu2/online
-for n in $(ls /sys/class/net/eth0/device/../msi_irqs); do echo 2 >/proc/irq/$n/smp_affinity_list; done
+place
 sleep 14
 is "$(cat /sys/devices/system/cpu/cpu2/power/pm_qos_resume_latency_us)" "n/a" "after its CPU was away too"
 kill -9 $D
