@@ -15,6 +15,7 @@ pending()
 		trouble_end
 		[ "$(stat "$3" "$1")" -lt "$4" ] || return 0
 	done
+	return 1
 }
 
 drv=$(cat /sys/devices/system/cpu/cpuidle/current_driver)
