@@ -10,7 +10,7 @@ INSTALL_FILES := \
 	$(BUILD)/softnetd:$(PREFIX)/sbin/softnetd:0755 \
 	$(BUILD)/softnetctl:$(PREFIX)/bin/softnetctl:0755 \
 	units/softnetd.service:$(UNITDIR)/softnetd.service:0644 \
-	units/open-sockets.conf:$(PREFIX)/share/doc/softnetd/open-sockets.conf:0644 \
+	units/open-sockets.conf:$(PREFIX)/lib/softnetd/open-sockets.conf:0644 \
 	config/softnetd.catalog:$(PREFIX)/lib/systemd/catalog/softnetd.catalog:0644 \
 	config/org.softnetd1.conf:$(PREFIX)/share/dbus-1/system.d/org.softnetd1.conf:0644 \
 	config/org.softnetd1.service:$(PREFIX)/share/dbus-1/system-services/org.softnetd1.service:0644 \

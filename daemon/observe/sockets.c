@@ -127,8 +127,9 @@ static void note_trouble(struct search *s, int error)
 	append_text(s->status->trouble, sizeof(s->status->trouble),
 		    "open sockets of %.64s cannot be reached: %s%s", s->unit, strerror(-error),
 		    error == -EPERM || error == -EACCES
-			    ? "; that takes CAP_SYS_PTRACE and pidfd_getfd, which the drop-in "
-			      "open-sockets.conf gives to softnetd.service"
+			    ? "; that takes CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and pidfd_getfd, "
+			      "which the drop-in /usr/lib/softnetd/open-sockets.conf gives to "
+			      "softnetd.service"
 			    : "");
 }
 

@@ -28,31 +28,58 @@ place()
 		done
 	done
 }
+# wanted: the limits of all CPUs when those have one that an interrupt of a receive queue is bound to. An
+# interrupt that does not come stays where it was, whatever was written.
+wanted()
+{
+	for cpu in 0 1 2 3; do
+		w=0
+		for nic in $nics; do
+			[ $(($(cat "/sys/class/net/$nic/flags") & 1)) = 1 ] || continue
+			for n in $(ls "/sys/class/net/$nic/device/../msi_irqs"); do
+				ls -d /proc/irq/"$n"/*input* >/dev/null 2>&1 &&
+					[ "$(cat /proc/irq/"$n"/effective_affinity_list)" = $cpu ] && w=30
+			done
+		done
+		printf '%s ' $w
+	done
+}
+as_wanted() { [ "$(limits)" = "$(wanted)" ]; }
 for nic in $nics; do $IP link set "$nic" up; done
 place
 for nic in $nics; do ping -c 2 -W 1 -I "$nic" 10.9.9.9; done >/dev/null 2>&1
 sleep 1
 if [ -e /sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us ]; then
 is "$(limits)" "0 0 0 0 " "no CPU has a limit"
-printf 'cpu_resume_latency = "n/a";\n' >/etc/softnetd/profiles/awake.conf
+# Not "n/a": four CPUs that never sleep take their time from each other in a guest of one thread.
+printf 'cpu_resume_latency = 30;\n' >/etc/softnetd/profiles/awake.conf
 daemon_start awake
 ok $? "softnetd starts"
-sleep 1
-is "$(limits)" "0 0 n/a 0 " "the CPU that takes the NIC's interrupts has one"
-if [ -e /sys/devices/system/cpu/cpu2/cpuidle/state1 ]; then
-	a=$(deep 2) b=$(deep 3)
+until_true 15 as_wanted
+ok $? "the CPUs that take a NIC's packets have one: $(limits)"
+case $(limits) in *30*) true ;; *) false ;; esac
+ok $? "there are some"
+held=$(limits | tr ' ' '\n' | grep -nx 30 | head -n 1 | cut -d : -f 1) held=$((held - 1))
+free=$(limits | tr ' ' '\n' | grep -nx 0 | head -n 1 | cut -d : -f 1)
+# The limit takes away the states that wake up more slowly.
+slow=$(cat /sys/devices/system/cpu/cpu2/cpuidle/state1/latency 2>/dev/null || echo 0)
+if [ "$slow" -gt 30 ] && [ -n "$free" ]; then
+	free=$((free - 1))
+	a=$(deep $held) b=$(deep $free)
 	sleep 3
-	is $(($(deep 2) - a)) 0 "and does not sleep"
-	[ $(($(deep 3) - b)) -gt 0 ]
-	ok $? "while the others do"
+	is $(($(deep $held) - a)) 0 "CPU $held does not sleep"
+	[ $(($(deep $free) - b)) -gt 0 ]
+	ok $? "CPU $free, which has none, does"
 fi
 softnetctl get cpu_resume_latency | sed 's/^/# /'
-echo 0 >/sys/devices/system/cpu/cpu2/online
+cpu=$held
+[ $cpu -gt 0 ] || cpu=2
+echo 0 >/sys/devices/system/cpu/cpu$cpu/online
 sleep 4
-echo 1 >/sys/devices/system/cpu/cpu2/online
+echo 1 >/sys/devices/system/cpu/cpu$cpu/online
 place
-sleep 14
-is "$(cat /sys/devices/system/cpu/cpu2/power/pm_qos_resume_latency_us)" "n/a" "after its CPU was away too"
+until_true 20 as_wanted
+ok $? "after CPU $cpu was away, too: $(limits)"
 kill -9 $D
 wait $D 2>/dev/null
 softnetctl restore >/tmp/restore.txt 2>&1
