@@ -176,15 +176,28 @@ static void note_verdict(struct decider *d, enum verdict v)
 			    t->change.from, decider_withdrawn(d, t->change.tunable));
 }
 
-/* Whether the setting on trial is no longer what the trial made of it: an admin, another daemon, or
- * our own profile. Then it is not the trial's to take back. */
+/* The setting on trial was set by hand since: the pin is the last word, also where it says what the trial
+ * had made of it. */
+static bool is_pinned(const struct decider *d, const struct decide_input *in)
+{
+	return (trial_in_place(&d->trial) || trial_is_withdrawn(&d->trial)) && in->pinned &&
+	       in->pinned(in->userdata, d->trial.change.tunable, d->trial.change.target.identity);
+}
+
+/* Whether the setting on trial is no longer what the trial made of it, or gave back while it is withdrawn:
+ * an admin, another daemon, or our own profile. Then it is not the trial's to write. */
 static bool is_overridden(const struct decider *d, const struct decide_input *in)
 {
 	enum tunable_id id = d->trial.change.tunable;
 	const struct profile_setting *s = &in->profile->setting[id];
 	int64_t value;
 
-	if (!trial_in_place(&d->trial) || !in->values->host[id].have)
+	if (!in->values->host[id].have)
+		return false;
+	if (trial_is_withdrawn(&d->trial))
+		return parse_i64(d->trial.change.from, &value) >= 0 &&
+		       in->values->host[id].number != value;
+	if (!trial_in_place(&d->trial))
 		return false;
 	/* Of a withdrawal: another profile. */
 	if (trial_withdraws(&d->trial)
@@ -196,22 +209,31 @@ static bool is_overridden(const struct decider *d, const struct decide_input *in
 	       in->values->host[id].number != value;
 }
 
-static void end_overridden(struct decider *d, uint64_t now)
+static void take_back(struct decider *d, enum verdict v);
+
+/* ENFORCE: what the profile says about foreign writes. It stands for what was proved, not for a trial: the
+ * original comes back. */
+static void end_overridden(struct decider *d, uint64_t now, bool pinned, bool enforce)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
 
 	if (d->trial.stage != TRIAL_STUCK) {
-		d->trial.reason = "somebody else changed it meanwhile";
+		d->trial.reason = pinned ? "it was set by hand meanwhile"
+					 : "somebody else changed it meanwhile";
 		/* Theirs stays, also when the policy is looked at again. */
 		if (trial_withdraws(&d->trial))
 			strcpy(remember_withdrawn(d)->text,
 			       "somebody else changed it while it was taken back on trial");
 	}
-	note_verdict(d, VERDICT_INCONCLUSIVE);
-	d->trial.stage = TRIAL_OFF;
 	m->retired[id] |= ++m->overridden[id] >= OVERRIDDEN_MAX;
 	m->not_before[id] = now + DWELL_USEC;
+	if (enforce && !pinned && d->trial.stage != TRIAL_STUCK && trial_in_place(&d->trial)) {
+		take_back(d, VERDICT_INCONCLUSIVE);
+		return;
+	}
+	note_verdict(d, VERDICT_INCONCLUSIVE);
+	d->trial.stage = TRIAL_OFF;
 }
 
 static void forget_kept(struct decider *d, unsigned i)
@@ -301,7 +323,7 @@ static void take_back(struct decider *d, enum verdict v)
 {
 	note_verdict(d, v);
 	/* A withdrawn change that was not confirmed is back already. */
-	if (d->trial.stage == TRIAL_WITHDRAWN_SETTLING || d->trial.stage == TRIAL_WITHDRAWN) {
+	if (trial_is_withdrawn(&d->trial)) {
 		d->trial.stage = TRIAL_OFF;
 		return;
 	}
@@ -369,11 +391,14 @@ static void judge(struct decider *d, const struct decide_input *in)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
-	bool present = false, acute = false;
+	bool present = false, acute = false, pinned = is_pinned(d, in);
 	enum verdict v;
 
-	if (is_overridden(d, in)) {
-		end_overridden(d, in->now_usec);
+	if (pinned || is_overridden(d, in)) {
+		const struct profile_setting *s = &in->profile->setting[id];
+
+		end_overridden(d, in->now_usec, pinned,
+			       s->kind == SETTING_RANGE && s->on_foreign == ON_FOREIGN_ENFORCE);
 		return;
 	}
 	for (unsigned i = 0; i < d->out.n_reports; i++) {

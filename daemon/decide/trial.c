@@ -303,6 +303,11 @@ bool trial_in_place(const struct trial *t)
 	       t->stage == TRIAL_STUCK;
 }
 
+bool trial_is_withdrawn(const struct trial *t)
+{
+	return t->stage == TRIAL_WITHDRAWN_SETTLING || t->stage == TRIAL_WITHDRAWN;
+}
+
 const char *trial_value(const struct trial *t)
 {
 	return t->made;

@@ -180,6 +180,8 @@ void trial_further(struct trial *t, const char *to);
 void trial_interrupt(struct trial *t, const char *reason);
 /* Whether its change is made now (and not withdrawn), and to which value. */
 bool trial_in_place(const struct trial *t);
+/* It was made, and is withdrawn to be confirmed. */
+bool trial_is_withdrawn(const struct trial *t);
 const char *trial_value(const struct trial *t);
 /* What act/ said about the change, its withdrawal, its return, or its taking back. Returns true
  * when the trial ended with it. */
