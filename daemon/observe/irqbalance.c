@@ -16,19 +16,30 @@
 #define WAIT_USEC  (500 * 1000)
 #define READ_UNIT  4096
 
-bool irqbalance_socket(struct io *io, char *buf, size_t size)
+static bool is_socket_name(const char *name)
+{
+	size_t n = strlen(name), k = strlen(".sock");
+
+	return startswith(name, "irqbalance") && n > k && streq(name + n - k, ".sock");
+}
+
+uint32_t irqbalance_sockets(struct io *io)
 {
 	_cleanup_(strv_freep) char **names = NULL;
+	uint32_t sum = 0;
 
 	if (io_list(io, FOLDER, &names) < 0)
-		return false;
+		return 0;
 	for (char **name = names; *name; name++) {
-		size_t n = strlen(*name), k = strlen(".sock");
+		uint32_t h = 5381;
 
-		if (startswith(*name, "irqbalance") && n > k && streq(*name + n - k, ".sock"))
-			return format_into(buf, size, "%s", *name) >= 0;
+		if (!is_socket_name(*name))
+			continue;
+		for (const char *c = *name; *c; c++)
+			h = h * 33 + (unsigned char)*c;
+		sum += h | 1; /* in whatever order they are listed */
 	}
-	return false;
+	return sum;
 }
 
 int irqbalance_parse(const char *text, size_t length, struct irqbalance *ret)
@@ -58,15 +69,12 @@ int irqbalance_parse(const char *text, size_t length, struct irqbalance *ret)
 	return 0;
 }
 
-static int open_socket(struct io *io)
+static int open_socket(struct io *io, const char *name)
 {
 	static const struct timeval wait = {.tv_usec = WAIT_USEC};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
-	char name[64];
 
-	if (!irqbalance_socket(io, name, sizeof(name)))
-		return -ENOENT;
 	/* Below the root, and short enough wherever that is. */
 	if (format_into(address.sun_path, sizeof(address.sun_path),
 			"/proc/self/fd/%d/" FOLDER "/%s", io->root, name) < 0)
@@ -79,6 +87,21 @@ static int open_socket(struct io *io)
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	return TAKE_FD(fd);
+}
+
+/* The one that somebody listens at: a killed irqbalance leaves its socket behind. */
+static int open_any(struct io *io)
+{
+	_cleanup_(strv_freep) char **names = NULL;
+	int r = io_list(io, FOLDER, &names);
+
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	for (char **name = names; *name && r < 0; name++)
+		if (is_socket_name(*name))
+			r = open_socket(io, *name);
+	return r;
 }
 
 static int send_request(int fd)
@@ -111,7 +134,7 @@ int irqbalance_ask(struct io *io, struct irqbalance *ret)
 	int r;
 
 	*ret = (struct irqbalance){};
-	fd = open_socket(io);
+	fd = open_any(io);
 	if (fd < 0)
 		return fd;
 	r = send_request(fd);

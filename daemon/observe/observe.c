@@ -55,9 +55,9 @@ struct observer {
 	struct thread_memory *thread; /* [n_irqs] */
 	struct processes processes;
 	struct irq_rows rows;
-	uint64_t nics;  /* nics_signature() */
-	uint64_t napis; /* signature of napis_discover() */
-	bool irqbalance;
+	uint64_t nics;       /* nics_signature() */
+	uint64_t napis;      /* signature of napis_discover() */
+	uint32_t irqbalance; /* its sockets, see irqbalance_sockets() */
 	struct hz_meter hz;
 
 	struct source_status source[_SOURCE_MAX];
@@ -208,20 +208,12 @@ static int discover_interrupts(struct observer *o, struct topology *t)
 	return 0;
 }
 
-/* Its socket's name has the pid: irqbalance1234.sock. */
-static bool irqbalance_listens(struct observer *o)
-{
-	char name[64];
-
-	return irqbalance_socket(o->io, name, sizeof(name));
-}
-
 /* What it is told to leave alone; as of this discovery. */
 static void ask_irqbalance(struct observer *o, struct topology *t)
 {
 	_cleanup_free_ struct irqbalance *answer = NULL;
 
-	o->irqbalance = irqbalance_listens(o);
+	o->irqbalance = irqbalance_sockets(o->io);
 	if (!o->irqbalance)
 		return;
 	answer = malloc(sizeof(*answer));
@@ -541,7 +533,7 @@ static int look_around(struct observer *o, struct topology *t, struct snapshot *
 		o->changed = true;
 	for (unsigned cpu = 0; cpu < t->n_cpus; cpu++)
 		t->cpu[cpu].online = cpuset_has(&t->online, cpu);
-	if (irqbalance_listens(o) != o->irqbalance)
+	if (irqbalance_sockets(o->io) != o->irqbalance)
 		o->changed = true;
 	if (t->hz == 0)
 		t->hz = hz_measure(o->io, &o->hz);

@@ -38,13 +38,13 @@ static void boot(void)
 
 /* As sock_handle() of irqbalance 1.9.2: one request with credentials, one answer, closed. NULL: it hangs.
  */
-static void serve(const char *answer)
+static void serve_at(const char *name, const char *answer)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), on = 1;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SOCKET,
-		 m->io.root);
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", m->io.root,
+		 name);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
@@ -77,15 +77,25 @@ static void serve(const char *answer)
 	}
 }
 
+static void serve(const char *answer)
+{
+	serve_at(SOCKET, answer);
+}
+
+static void end_server(void)
+{
+	if (server <= 0)
+		return;
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	server = 0;
+}
+
 static void teardown(void)
 {
 	complaints_done(&complaints);
 	engine_free(TAKE_PTR(e));
-	if (server > 0) {
-		kill(server, SIGKILL);
-		waitpid(server, NULL, 0);
-		server = 0;
-	}
+	end_server();
 	if (m)
 		machine_free(TAKE_PTR(m));
 	if (config)
@@ -221,6 +231,34 @@ START_TEST(half_banned)
 }
 END_TEST
 
+/* `systemctl restart irqbalance` with what the status says, between two slow looks. One that was killed left
+ * its socket behind. */
+START_TEST(restarted_with_the_ban)
+{
+	char half[256], whole[256];
+
+	boot();
+	snprintf(half, sizeof(half), "SLEEP 10 IRQ %u LOAD 0 DIFF 0 CLASS 5 BANNED 0",
+		 irq_of("i40e-eth0-TxRx-0"));
+	snprintf(whole, sizeof(whole),
+		 "SLEEP 10 IRQ %u LOAD 0 DIFF 0 CLASS 5 IRQ %u LOAD 0 DIFF 0 CLASS 5 BANNED 0",
+		 irq_of("i40e-eth0-TxRx-0"), irq_of("i40e-eth0-TxRx-1"));
+	serve(half);
+	ck_assert_int_eq(start(), 0);
+	ck_assert_uint_eq(ledger_size(e->ledger), 0);
+	end_server();
+	if (_i == 0)
+		tree_remove(m->tree, SOCKET);
+	serve_at("run/irqbalance/irqbalance4712.sock", whole);
+	for (unsigned i = 0; i < 20; i++) {
+		machine_advance(m, USEC_PER_SEC);
+		machine_write(m);
+		ck_assert_int_eq(engine_tick(e), 0);
+	}
+	ck_assert_uint_gt(ledger_size(e->ledger), 0);
+}
+END_TEST
+
 START_TEST(no_answer)
 {
 	static const char *const answers[] = {NULL, "", "nonsense", "SLEEP 10 IRQ 30"};
@@ -259,6 +297,7 @@ int main(void)
 	tcase_add_test(c, the_option_is_never_cut);
 	tcase_add_test(c, banned_interrupts_are_placed);
 	tcase_add_test(c, half_banned);
+	tcase_add_loop_test(c, restarted_with_the_ban, 0, 2);
 	tcase_add_test(c, no_answer);
 	return run_suite("irqbalance", c);
 }
