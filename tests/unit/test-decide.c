@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decide/trial.h"
 #include "lib/plant.h"
 #include "lib/run.h"
 
@@ -177,6 +178,27 @@ START_TEST(vanished_load_is_no_success)
 	p.nic_packets = 100;
 	plant_run(&p, 30);
 	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+}
+END_TEST
+
+/* … nor is another kind of load, of which a smaller share is squeezed. */
+START_TEST(doubled_load_is_no_success)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.cpu[0].packets *= 4;
+	p.cpu[0].runs *= 4;
+	p.cpu[0].squeezes = 4;
+	p.nic_packets *= 4;
+	for (unsigned i = 0; i < 20 && !p.out->has_verdict; i++)
+		plant_run(&p, 1);
+	ck_assert(p.out->has_verdict);
+	ck_assert_str_eq(p.out->verdict.verdict, "inconclusive");
+	ck_assert_ptr_nonnull(strstr(p.out->verdict.text, "load changed"));
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 300);
+	ck_assert_uint_eq(p.writes, 2); /* not even withdrawn to be confirmed */
 }
 END_TEST
 
@@ -525,6 +547,47 @@ START_TEST(harmful_change_is_taken_back_and_retired)
 }
 END_TEST
 
+/* What more than doubles is not waited for. */
+START_TEST(twice_as_bad_is_taken_back_at_once)
+{
+	unsigned ticks = 0;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	p.cpu[0].squeezes = 30;
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.cpu[0].squeezes = 95;
+	for (; !p.out->has_verdict && ticks < 20; ticks++)
+		plant_run(&p, 1);
+	ck_assert_str_eq(p.out->verdict.verdict, "worse");
+	ck_assert_ptr_nonnull(strstr(p.out->verdict.text, "more than doubled"));
+	ck_assert_uint_le(ticks, SETTLE_TICKS + WORSE_TICKS + 1);
+}
+END_TEST
+
+/* The ticks in which a change comes, goes or comes back are nobody's: the queues of before drain in them. */
+START_TEST(each_turn_settles_before_it_is_judged)
+{
+	long last = 300;
+	unsigned since = 0;
+
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	for (unsigned i = 0; i < 120; i++) {
+		long now = p.values.host[TUNABLE_NETDEV_BUDGET].number;
+
+		since = now == last ? since + 1 : 0;
+		last = now;
+		if (since >= SETTLE_TICKS)
+			p.cpu[0].squeezes = now > 300 ? 1 : 80;
+		plant_run(&p, 1);
+	}
+	ck_assert_int_eq(p.values.host[TUNABLE_NETDEV_BUDGET].number, 450);
+	ck_assert_uint_eq(p.writes, 3);
+}
+END_TEST
+
 /* A noisy load that happens to calm down: withdrawing the change shows that it was chance. */
 START_TEST(noisy_keep_is_confirmed_by_withdrawing)
 {
@@ -613,6 +676,24 @@ START_TEST(refused_step_goes_back_to_the_beginning)
 }
 END_TEST
 
+/* … but not when it is somebody else's by then. */
+START_TEST(step_that_met_a_foreign_value_is_left)
+{
+	plant_run(&p, 10);
+	p.cpu[2].drops = 2000;
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	p.outcome = OUTCOME_FOREIGN;
+	do {
+		plant_run(&p, 1);
+	} while (!plant_change(&p, TUNABLE_NETDEV_MAX_BACKLOG) ||
+		 plant_change(&p, TUNABLE_NETDEV_MAX_BACKLOG)->planned);
+	p.outcome = OUTCOME_DONE;
+	plant_run(&p, 300);
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
 /* A burst every few seconds: no tick is like the last, and yet packets are lost all day. */
 START_TEST(rare_drops_are_judged_by_exposure)
 {
@@ -687,6 +768,26 @@ START_TEST(slow_wandering_is_no_success)
 END_TEST
 
 /* What somebody else wrote during a trial is neither our success nor ours to take back. */
+/* The originals are back by then: nothing of the trial is left to be judged or taken back. */
+START_TEST(stall_ends_a_trial)
+{
+	plant_run(&p, 10);
+	squeeze_cpu0(290);
+	while (p.writes == 0)
+		plant_run(&p, 1);
+	plant_event(&p, KMSG_RCU_STALL, 0, false);
+	p.cpu[0] = (struct plant_cpu){.packets = 5000, .runs = 2000};
+	plant_run(&p, 1);
+	ck_assert(p.out->back_to_originals);
+	p.values.host[TUNABLE_NETDEV_BUDGET].number = 300;
+	for (unsigned i = 0; i < 700; i++) {
+		plant_run(&p, 1);
+		ck_assert(!p.out->has_verdict);
+	}
+	ck_assert_uint_eq(p.writes, 1);
+}
+END_TEST
+
 START_TEST(overridden_trial_ends_where_it_was_put)
 {
 	plant_run(&p, 10);
@@ -767,6 +868,7 @@ int main(void)
 	tcase_add_test(t, change_that_helps_is_kept_and_writing_ends);
 	tcase_add_test(t, coincidence_is_no_success);
 	tcase_add_test(t, vanished_load_is_no_success);
+	tcase_add_test(t, doubled_load_is_no_success);
 	tcase_add_test(t, never_above_the_profile_nor_the_kernels_own_limit);
 	tcase_add_test(t, drops_raise_the_backlog);
 	tcase_add_test(t, one_trial_at_a_time);
@@ -787,17 +889,21 @@ int main(void)
 	tcase_add_test(t, squeezes_of_a_hog_raise_nothing);
 	tcase_add_test(t, without_pressure_information_nothing_is_a_hog);
 	tcase_add_test(t, harmful_change_is_taken_back_and_retired);
+	tcase_add_test(t, twice_as_bad_is_taken_back_at_once);
 	tcase_add_test(t, noisy_keep_is_confirmed_by_withdrawing);
+	tcase_add_test(t, each_turn_settles_before_it_is_judged);
 	tcase_add_test(t, noisy_keep_that_was_chance_goes_back);
 	tcase_add_test(t, dearer_packets_are_no_gain);
 	tcase_add_test(t, steps_without_effect_are_followed_by_the_next);
 	tcase_add_test(t, refused_step_goes_back_to_the_beginning);
+	tcase_add_test(t, step_that_met_a_foreign_value_is_left);
 	tcase_add_test(t, rare_drops_are_judged_by_exposure);
 	tcase_add_test(t, single_burst_of_drops_starts_nothing);
 	tcase_add_test(t, fewer_drops_are_not_dearer_packets);
 	tcase_add_test(t, saturated_cpu_is_not_helped_by_longer_runs);
 	tcase_add_test(t, slow_wandering_is_no_success);
 	tcase_add_test(t, overridden_trial_ends_where_it_was_put);
+	tcase_add_test(t, stall_ends_a_trial);
 	tcase_add_test(t, trial_that_a_reset_cuts_short_is_taken_back);
 	tcase_add_test(t, inconclusive_trial_does_not_open_the_next_lever);
 	tcase_add_test(t, squeezes_in_turns_are_seen);

@@ -88,13 +88,15 @@ softnetctl history >/tmp/history
 ok $? "and leaves them to irqbalance"
 options=$(sed -n 's/.* run it with \(.*\), or say.*/\1/p' /tmp/status)
 echo "# $options"
+# The control vector is irqbalance's, before and after.
+irqs=$(echo "$options" | tr -dc '0-9 ')
 before=$(places)
 # shellcheck disable=SC2086 # several options
 balance $options
 ok $? "irqbalance runs with what softnetd says"
 on_cpu1()
 {
-	for n in $(echo "$options" | tr -dc '0-9 '); do
+	for n in $irqs; do
 		[ "$(cat /proc/irq/"$n"/smp_affinity_list)" = 1 ] || return 1
 	done
 }
