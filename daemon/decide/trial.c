@@ -325,10 +325,7 @@ bool trial_learn(struct trial *t, const struct result *r)
 			memcpy(t->made, t->change.to, sizeof(t->made));
 		else
 			t->reason = "the next step was refused";
-		/* What somebody else took over in between is theirs. */
-		t->stage = made                                            ? TRIAL_SETTLING
-			   : t->steps > 0 && r->outcome != OUTCOME_FOREIGN ? TRIAL_STUCK
-									   : TRIAL_OFF;
+		t->stage = made ? TRIAL_SETTLING : t->steps > 0 ? TRIAL_STUCK : TRIAL_OFF;
 		break;
 	case TRIAL_WITHDRAWING:
 		t->stage = made ? TRIAL_WITHDRAWN_SETTLING : TRIAL_OFF;
