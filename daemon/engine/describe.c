@@ -787,6 +787,11 @@ json_t *engine_restore(struct engine *e)
 
 	/* What failed stands in the report, setting by setting. */
 	(void)engine_give_back_all(e, &report);
+	/* A trial that is withdrawn has nothing in the ledger, and would come back; and what the loop
+	 * may move would be moved again. */
+	for (size_t id = 0; e->profile && id < _TUNABLE_MAX; id++)
+		if (e->profile->setting[id].kind == SETTING_RANGE)
+			decider_yield(e->decider, (enum tunable_id)id);
 	return describe_restore(&report);
 }
 

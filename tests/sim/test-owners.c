@@ -120,6 +120,15 @@ START_TEST(pin_stays)
 }
 END_TEST
 
+START_TEST(restore_is_the_end)
+{
+	begin(range);
+	advance((unsigned)_i);
+	json_decref(engine_restore(l.e));
+	stays(300, 700);
+}
+END_TEST
+
 /* What is enforced is what was proved: a trial that somebody disturbs is over, and leaves nothing. */
 START_TEST(enforce_proves_nothing)
 {
@@ -144,6 +153,7 @@ int main(void)
 	tcase_add_test(t, nobody_else);
 	tcase_add_loop_test(t, foreign_value_stays, 0, 4);
 	tcase_add_loop_test(t, pin_stays, 0, 16);
+	tcase_add_loop_test(t, restore_is_the_end, 0, 4);
 	tcase_add_loop_test(t, enforce_proves_nothing, 0, 4);
 	return run_suite("sim-owners", t);
 }
