@@ -39,7 +39,9 @@ void find_leaks(struct symptoms *s, const struct decide_input *in, struct decisi
 	}
 }
 
-/* Seed 002: two IRQ threads of one NIC on different CPUs, each waiting for the other's softirq. */
+/* Seed 002: two IRQ threads of one NIC on different CPUs, each waiting for the other's softirq. What is
+ * measured is the time that they are runnable and do not run (schedstat): that may as well be for another
+ * task on their CPUs, and time blocked on a lock is not in it, so the text says no more than that. */
 static bool pingpong(const struct decide_input *in, unsigned nic, struct cpuset *ret_cpus,
 		     double *ret_wait, double *ret_share)
 {
@@ -101,7 +103,7 @@ void find_pingpong(struct symptoms *s, const struct decide_input *in, struct dec
 		cpu_list(&cpus, where, sizeof(where));
 		append_text(
 			r->text, sizeof(r->text),
-			"the IRQ threads of %s run on CPU %s and wait for each other: %.0f µs/s, %.0f %% of their run time",
+			"the IRQ threads of %s are apart, on CPU %s, and wait to run: %.0f µs/s, %.0f %% of their run time",
 			in->topology->nic[nic].name, where, wait, 100 * share);
 	}
 }
