@@ -326,6 +326,7 @@ void host_cycle(struct act_host *h, struct io *io, void (*check)(const struct re
 		{TUNABLE_GOVERNOR, host_policy(h, 0), "performance", "performance"},
 		{TUNABLE_GOVERNOR, host_policy(h, 2), "powersave", "balance_power"},
 		{TUNABLE_IRQ_AFFINITY, host_irq(h, 30), "3", NULL},
+		{TUNABLE_BUSY_POLL, target_host(), "50", NULL},
 		{TUNABLE_GOVERNOR, host_policy(h, 0), "powersave", "power"},
 		{TUNABLE_NETDEV_BUDGET, target_host(), "675", NULL},
 	};

@@ -67,7 +67,7 @@ START_TEST(case_h05_everything_comes_back)
 	ck_assert_int_eq(restore(), 0);
 	ck_assert_uint_eq(report.failed, 0);
 	/* budget, two interrupts, a pair, an EPP; the rest was back before */
-	ck_assert_uint_eq(report.n, 6);
+	ck_assert_uint_eq(report.n, 7);
 	for (size_t i = 0; i < report.n; i++) {
 		ck_assert_int_eq(report.item[i].verdict, RESTORE_WRITTEN);
 		ck_assert_str_eq(report.item[i].setting, tunables[report.item[i].tunable].id);
@@ -306,9 +306,9 @@ START_TEST(dry_restore)
 	ck_assert_int_eq(ledger_open(&h->io, false, NULL, &l), 0);
 	ck_assert_int_eq(actuator_new(&h->io, l, ACT_DRY_RUN, &dry), 0);
 	ck_assert_int_eq(restore_all(dry, l, h->topology, &report), 0);
-	ck_assert_uint_eq(report.n, 6);
+	ck_assert_uint_eq(report.n, 7);
 	host_expect(h, changed, "dry restore");
-	ck_assert_uint_eq(ledger_size(l), 6);
+	ck_assert_uint_eq(ledger_size(l), 7);
 	ck_assert(tree_has(h->tree, LEDGER));
 }
 END_TEST
