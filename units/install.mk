@@ -34,8 +34,11 @@ uninstall:
 		rm -f "$(DESTDIR)$$to"; \
 	done
 	@rmdir -p --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/lib/softnetd/profiles" 2>/dev/null || true
-	@# A staging folder is ours alone: its empty folders go, too.
-	@[ -z "$(DESTDIR)" ] || [ ! -d "$(DESTDIR)" ] || find "$(DESTDIR)" -mindepth 1 -depth -type d -empty -delete
+	@# In a staging folder the empty parents of our files go, too, and no other folder: it may be a whole system.
+	@[ -z "$(DESTDIR)" ] || [ ! -d "$(DESTDIR)" ] || for f in $(INSTALL_FILES); do \
+		IFS=: read -r from to mode <<<"$$f"; \
+		(cd "$(DESTDIR)" && to=$${to#/} && rmdir -p --ignore-fail-on-non-empty "$${to%/*}" 2>/dev/null) || true; \
+	done
 
 install uninstall: SHELL := /bin/bash
 

@@ -60,7 +60,11 @@ if [ -e /etc/debian_version ]; then want=vendor-completions; else want=site-func
 [ -e "$root/usr/share/zsh/$want/_softnetctl" ] && ok "zsh's completion" ||
 	not_ok "zsh's completion" "$(find "$root" -name '_softnetctl')"
 
+mkdir -p "$root/home/somebody"
 place uninstall >/dev/null 2>&1
+[ -d "$root/home/somebody" ] && ok "make uninstall leaves the empty folders of others" ||
+	not_ok "make uninstall leaves the empty folders of others" "home/somebody is gone"
+rmdir -p "$root/home/somebody" 2>/dev/null
 left=$(find "$root" -mindepth 1 2>/dev/null)
 [ -z "$left" ] && ok "make uninstall leaves nothing" || not_ok "make uninstall leaves nothing" "$left"
 echo "1..$n"
