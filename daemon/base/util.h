@@ -87,6 +87,15 @@ char *strstrip(char *s);
  * (the buffer then holds an empty string). */
 int format_into(char *buf, size_t size, const char *fmt, ...) _printf_(3, 4);
 
+/* FNV-1a, to tell whether a list of texts is the same as before; each text ends, so that "a", "b" is not "ab". */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t hash_add(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash * UINT64_C(0x100000001b3);
+}
+
 /* Adds to the text in BUF, cut to what fits: for messages, never for values. */
 void append_text(char *buf, size_t size, const char *fmt, ...) _printf_(3, 4);
 

@@ -23,23 +23,17 @@ static bool is_socket_name(const char *name)
 	return startswith(name, "irqbalance") && n > k && streq(name + n - k, ".sock");
 }
 
-uint32_t irqbalance_sockets(struct io *io)
+uint64_t irqbalance_sockets(struct io *io)
 {
 	_cleanup_(strv_freep) char **names = NULL;
-	uint32_t sum = 0;
+	uint64_t hash = 0;
 
 	if (io_list(io, FOLDER, &names) < 0)
 		return 0;
-	for (char **name = names; *name; name++) {
-		uint32_t h = 5381;
-
-		if (!is_socket_name(*name))
-			continue;
-		for (const char *c = *name; *c; c++)
-			h = h * 33 + (unsigned char)*c;
-		sum += h | 1; /* in whatever order they are listed */
-	}
-	return sum;
+	for (char **name = names; *name; name++)
+		if (is_socket_name(*name))
+			hash = hash_add(hash ?: HASH_START, *name);
+	return hash;
 }
 
 int irqbalance_parse(const char *text, size_t length, struct irqbalance *ret)

@@ -23,7 +23,7 @@ struct irqbalance {
 
 /* Tells the sockets in run/irqbalance from others: their names have a pid, so that one that was started anew
  * has another. 0: there is none, it does not run or was built without. */
-uint32_t irqbalance_sockets(struct io *io);
+uint64_t irqbalance_sockets(struct io *io);
 /* Waits for an answer for at most half a second. RET is filled in any case; 0, -ENOENT without a socket, or
  * why it cannot be told. */
 int irqbalance_ask(struct io *io, struct irqbalance *ret);

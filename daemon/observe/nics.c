@@ -531,13 +531,6 @@ int nics_discover(struct io *io, const struct action_table *actions, struct topo
 	return 0;
 }
 
-static uint64_t fnv(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash * UINT64_C(0x100000001b3);
-}
-
 /* Channels that a driver sets up anew may change no interrupt: virtio_net keeps all of them. */
 static unsigned count_rx_queues(struct io *io, const char *name)
 {
@@ -554,7 +547,7 @@ static unsigned count_rx_queues(struct io *io, const char *name)
 
 uint64_t nics_signature(struct io *io)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = HASH_START;
 	_cleanup_(strv_freep) char **names = NULL;
 
 	if (io_list(io, "sys/class/net", &names) < 0)
@@ -572,7 +565,7 @@ uint64_t nics_signature(struct io *io)
 		read_nic_number(io, *name, "flags", 16, &flags);
 		snprintf(state, sizeof(state), " %u %u %u", ifindex, flags & IFF_UP,
 			 count_rx_queues(io, *name));
-		hash = fnv(fnv(hash, *name), state);
+		hash = hash_add(hash_add(hash, *name), state);
 	}
 	return hash;
 }

@@ -57,7 +57,7 @@ struct observer {
 	struct irq_rows rows;
 	uint64_t nics;       /* nics_signature() */
 	uint64_t napis;      /* signature of napis_discover() */
-	uint32_t irqbalance; /* its sockets, see irqbalance_sockets() */
+	uint64_t irqbalance; /* its sockets, see irqbalance_sockets() */
 	struct hz_meter hz;
 
 	struct source_status source[_SOURCE_MAX];

@@ -7,11 +7,9 @@
 #include "base/scan.h"
 #include "observe/processes.h"
 
-#define POLICY_DEADLINE 6 /* include/uapi/linux/sched.h; glibc has no name for it */
-
 static unsigned rank_of(const struct task_stat *st)
 {
-	if (st->policy == POLICY_DEADLINE)
+	if (st->policy == SCHED_DEADLINE)
 		return RANK_DEADLINE;
 	if (st->policy != SCHED_FIFO && st->policy != SCHED_RR)
 		return 0;

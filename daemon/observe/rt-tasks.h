@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tasks of user space that have a real-time policy, from /proc/PID/task/TID. Every thread of the machine
- * is looked at, some 20 µs each: not for every tick.
+ * is looked at: not for every tick.
  */
 #pragma once
 
