@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an admin asks for: softnetctl set and release. */
+/* What an admin asks for: softnetctl set, release and restore. */
 #include <stdio.h>
 
+#include "engine/describe.h"
 #include "engine/internal.h"
 
 /* Whether TEXT, as an admin wrote it, means TARGET. "" means all. */
@@ -226,4 +227,18 @@ int engine_release(struct engine *e, const char *setting, const char *target, ch
 	/* What the profile states takes over again. */
 	engine_policy(e);
 	return worst;
+}
+
+json_t *engine_restore(struct engine *e)
+{
+	_cleanup_(restore_report_done) struct restore_report report = {};
+
+	/* What failed stands in the report, setting by setting. */
+	(void)engine_give_back_all(e, &report);
+	/* A trial that is withdrawn has nothing in the ledger, and would come back; and what the loop
+	 * may move would be moved again. */
+	for (size_t id = 0; e->profile && id < _TUNABLE_MAX; id++)
+		if (e->profile->setting[id].kind == SETTING_RANGE)
+			decider_yield(e->decider, (enum tunable_id)id);
+	return describe_restore(&report);
 }

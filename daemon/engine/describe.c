@@ -206,10 +206,10 @@ static json_t *irq_document(const struct engine *e, unsigned index)
 /* Null: nobody, as far as is known. */
 static json_t *goes_first_document(const struct engine *e, unsigned nic)
 {
-	const struct ahead_news *a = &e->ahead[nic];
+	const struct ahead_news *a = nic < e->n_ahead ? &e->ahead[nic] : NULL;
 	json_t *d;
 
-	if (nic >= e->n_ahead || a->tasks == 0)
+	if (!a || a->tasks == 0)
 		return json_null();
 	d = json_object();
 	put(d, "task", json_integer(a->pid));
@@ -218,7 +218,7 @@ static json_t *goes_first_document(const struct engine *e, unsigned nic)
 	put(d, "rank", json_integer(a->rank));
 	put(d, "thread_rank", json_integer(a->thread_rank));
 	put(d, "cpus", cpus_text(&a->cpus));
-	put(d, "text", json_string(a->text));
+	put(d, "text", text_or_null(a->text));
 	return d;
 }
 
@@ -779,20 +779,6 @@ json_t *engine_diagnosis(struct engine *e)
 	put(d, "symptoms", symptoms);
 	put(d, "blind", blind_document(e));
 	return d;
-}
-
-json_t *engine_restore(struct engine *e)
-{
-	_cleanup_(restore_report_done) struct restore_report report = {};
-
-	/* What failed stands in the report, setting by setting. */
-	(void)engine_give_back_all(e, &report);
-	/* A trial that is withdrawn has nothing in the ledger, and would come back; and what the loop
-	 * may move would be moved again. */
-	for (size_t id = 0; e->profile && id < _TUNABLE_MAX; id++)
-		if (e->profile->setting[id].kind == SETTING_RANGE)
-			decider_yield(e->decider, (enum tunable_id)id);
-	return describe_restore(&report);
 }
 
 const char *engine_mode_name(const struct engine *e)
