@@ -209,14 +209,26 @@ static bool is_overridden(const struct decider *d, const struct decide_input *in
 	       in->values->host[id].number != value;
 }
 
-static void take_back(struct decider *d, enum verdict v);
+static void take_back(struct decider *d, enum verdict v)
+{
+	note_verdict(d, v);
+	/* A withdrawn change that was not confirmed is back already. */
+	if (trial_is_withdrawn(&d->trial)) {
+		d->trial.stage = TRIAL_OFF;
+		return;
+	}
+	d->trial.stage = TRIAL_TAKING_BACK;
+	ask(d, false, d->out.verdict.text);
+}
 
-/* ENFORCE: what the profile says about foreign writes. It stands for what was proved, not for a trial: the
- * original comes back. */
-static void end_overridden(struct decider *d, uint64_t now, bool pinned, bool enforce)
+/* What somebody else wrote stays, but where the profile says "enforce": and that stands for what was proved,
+ * not for a trial, so the original comes back. */
+static void end_overridden(struct decider *d, const struct decide_input *in, bool pinned)
 {
 	struct lever_memory *m = &d->memory;
 	enum tunable_id id = d->trial.change.tunable;
+	const struct profile_setting *s = &in->profile->setting[id];
+	bool enforce = s->kind == SETTING_RANGE && s->on_foreign == ON_FOREIGN_ENFORCE;
 
 	if (d->trial.stage != TRIAL_STUCK) {
 		d->trial.reason = pinned ? "it was set by hand meanwhile"
@@ -227,8 +239,8 @@ static void end_overridden(struct decider *d, uint64_t now, bool pinned, bool en
 			       "somebody else changed it while it was taken back on trial");
 	}
 	m->retired[id] |= ++m->overridden[id] >= OVERRIDDEN_MAX;
-	m->not_before[id] = now + DWELL_USEC;
-	if (enforce && !pinned && d->trial.stage != TRIAL_STUCK && trial_in_place(&d->trial)) {
+	m->not_before[id] = in->now_usec + DWELL_USEC;
+	if (enforce && !pinned && d->trial.stage != TRIAL_STUCK) {
 		take_back(d, VERDICT_INCONCLUSIVE);
 		return;
 	}
@@ -319,18 +331,6 @@ static void keep(struct decider *d, uint64_t now)
 	m->direction[id] = (int8_t)direction;
 }
 
-static void take_back(struct decider *d, enum verdict v)
-{
-	note_verdict(d, v);
-	/* A withdrawn change that was not confirmed is back already. */
-	if (trial_is_withdrawn(&d->trial)) {
-		d->trial.stage = TRIAL_OFF;
-		return;
-	}
-	d->trial.stage = TRIAL_TAKING_BACK;
-	ask(d, false, d->out.verdict.text);
-}
-
 /* One arbiter (bpftune#128 raised and refused to raise in the same second): while tasks starve
  * behind the softirqs of a CPU, its squeezes and what it hands over to ksoftirqd are what protects
  * them, and nothing is raised for the sake of those. */
@@ -395,10 +395,7 @@ static void judge(struct decider *d, const struct decide_input *in)
 	enum verdict v;
 
 	if (pinned || is_overridden(d, in)) {
-		const struct profile_setting *s = &in->profile->setting[id];
-
-		end_overridden(d, in->now_usec, pinned,
-			       s->kind == SETTING_RANGE && s->on_foreign == ON_FOREIGN_ENFORCE);
+		end_overridden(d, in, pinned);
 		return;
 	}
 	for (unsigned i = 0; i < d->out.n_reports; i++) {
