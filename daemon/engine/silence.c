@@ -29,7 +29,7 @@ static void bring_back(struct engine *e, unsigned index, double rate)
 		return;
 	append_text(why, sizeof(why),
 		    "IRQ %u (%s) came %.0f times a second before it was moved, and not once in %u "
-		    "seconds since: left alone until the host or the profile changes",
+		    "ticks since: left alone until the host or the profile changes",
 		    irq->number, irq->name, rate, SILENCE_AFTER);
 	log_warning("%s", why);
 	irq->fell_silent = true;

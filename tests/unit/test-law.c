@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "decide/low-rate.h"
 #include "decide/poll-burn.h"
+#include "decide/silence.h"
 #include "decide/trial.h"
 #include "decide/verify.h"
 #include "lib/run.h"
@@ -18,7 +19,7 @@
 static char *section; /* with single blanks for all white space, without the macros of lines */
 
 /* ".B word" and ".I word" are words of a sentence; other requests end one. */
-static void read_section(void)
+static void read_section(const char *heading)
 {
 	_cleanup_(io_freep) struct io *io = NULL;
 	_cleanup_free_ char *page = NULL;
@@ -27,7 +28,7 @@ static void read_section(void)
 
 	ck_assert_int_eq(io_new(".", &io), 0);
 	ck_assert_int_eq(io_read_all(io, "man/softnetd.8", &page, &size), 0);
-	from = strstr(page, ".SH CONTROL LAW");
+	from = strstr(page, heading);
 	ck_assert_ptr_nonnull(from);
 	to = strstr(from + 1, "\n.SH ");
 	ck_assert_ptr_nonnull(to);
@@ -46,7 +47,7 @@ static void read_section(void)
 
 static void setup(void)
 {
-	read_section();
+	read_section(".SH CONTROL LAW");
 }
 
 static void teardown(void)
@@ -122,6 +123,17 @@ START_TEST(thresholds)
 	       "over %d ticks, until it is less than half or more than twice of that",
 	       percent(POLL_BURN_FOUND), seconds(POLL_BURN_USEC), POLL_BURN_TICKS);
 	expect("nothing is changed for %u seconds", seconds(HANDS_OFF_USEC));
+}
+END_TEST
+
+/* Beside the law, where the answers of an interrupt stand. */
+START_TEST(silence)
+{
+	free(section);
+	read_section(".SH WHAT IT WRITES");
+	expect("at least %d times a second in each of the %d ticks before it was moved",
+	       SILENCE_RATE, SILENCE_BEFORE);
+	expect("not once in %d ticks", SILENCE_AFTER);
 }
 END_TEST
 
@@ -208,5 +220,6 @@ int main(void)
 	tcase_add_test(t, proofs);
 	tcase_add_test(t, rails);
 	tcase_add_test(t, levers);
+	tcase_add_test(t, silence);
 	return run_suite("law", t);
 }
