@@ -70,6 +70,7 @@ int verb_decode(struct ctl *ctl, int argc _unused_, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
 	enum decode_kind kind = 0;
+	const char *name = streq(argv[2], "-") ? "the standard input" : argv[2];
 	json_t *doc;
 	size_t size = 0;
 	int r;
@@ -87,16 +88,14 @@ int verb_decode(struct ctl *ctl, int argc _unused_, char **argv)
 	}
 	r = read_dump(argv[2], &text, &size);
 	if (r < 0)
-		return ctl_fail(CTL_FAILED, "Cannot read %s: %s",
-				streq(argv[2], "-") ? "the standard input" : argv[2], strerror(-r));
+		return ctl_fail(CTL_FAILED, "Cannot read %s: %s", name, strerror(-r));
 	doc = decode_json(kind, text, size);
 	r = ctl_print(ctl, doc, show_decode);
 	if (r == CTL_FINE && !is_table(kind, doc))
 		r = ctl_fail(
 			CTL_FAILED,
 			"No row of %s can be read as %s: another file, or broken by a terminal or mail?",
-			streq(argv[2], "-") ? "the standard input" : argv[2],
-			decode_kind_names[kind]);
+			name, decode_kind_names[kind]);
 	json_decref(doc);
 	return r;
 }

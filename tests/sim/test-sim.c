@@ -37,7 +37,7 @@
  *   G14 netdata#5158         rx_dropped_at_idle_is_nothing
  *   G16 scx#1459             late_ksoftirqd_is_no_budget_problem
  *   G18 epics-base#553       not modelled, the plant knows no priorities: policy, which no shipped
- *                            profile asks for; tests/unit/test-thread.c. An inversion is not reported
+ *                            profile asks for; tests/unit/test-thread.c, where an inversion is said, too
  *   G20 firedancer#10371     test-polling.c for polls that find nothing; what was seen there, sent packets
  *                            that become fewer, not modelled: no sensor shows them
  *   G22 ath12k               storm_of_interrupts_is_no_budget_problem
